@@ -1,6 +1,6 @@
-// Whether this is a sanitizer's build. It looks at memory, not at luck, and takes 10 to 25 times as
-// long: tests that repeat one story, or make it large, do less of it there. The release suite does
-// all.
+// Whether this is a sanitizer's build. It is 10 to 25 times slower and checks memory accesses,
+// which need no large samples: tests that repeat or enlarge a case do so less there. The release
+// suite does all.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,4 +1,4 @@
-// Secrets that everybody knows, so that a test runs alike each time.
+// Fixed secrets, so that a test runs the same each time.
 #pragma once
 
 #include "core/endpoint_types.h"

@@ -1,5 +1,5 @@
-// A cipher for tests of the protocol: no secret is safe with it, but it is as picky as a real one
-// about nonces and touched bytes, and throws if a nonce comes twice.
+// A cipher for tests of the protocol: it is not secure, but it detects wrong nonces and changed
+// bytes like a real one, and throws if a nonce is used twice.
 #pragma once
 
 #include <algorithm>

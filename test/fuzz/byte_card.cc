@@ -7,7 +7,7 @@
 namespace dlcp::test {
 namespace {
 
-constexpr std::size_t kTakenAtOneTimeMax = 7;  // by a narrow card
+constexpr std::size_t kTakenAtOneTimeMax = 7;  // for a narrow card
 constexpr Duration kFetch = 40us;              // longer than a round trip
 
 bool lies_in(std::span<const std::byte> payload, std::span<const std::byte> memory) {
@@ -33,7 +33,7 @@ std::size_t ByteCard::send(std::span<const wire::TxPacket> packets) {
   const std::size_t room = habits_.narrow ? kTakenAtOneTimeMax - taken_ : packets.size();
   const auto taken = packets.first(std::min(room, packets.size()));
   for (const wire::TxPacket& packet : taken) {
-    // A frame of the core's lies in the payload, without a header, and is gone soon: it is copied.
+    // A control frame is in the payload, without a header, and its memory is reused soon: copy it.
     if (habits_.fetches && packet.header_bytes > 0)
       held_.push_back({now_ + kFetch, packet});
     else

@@ -1,6 +1,6 @@
-// The datapath of one of ByteNetwork's hosts. It takes all that it is offered, at once; or few
-// packets at a time, as a card with short queues; or fetches payloads only later, as RDMA does, so
-// that memory which is given back too early shows.
+// The datapath of one of ByteNetwork's hosts. It accepts all packets at once; or few at a time,
+// like a card with short queues; or it reads payloads later, like RDMA, so that memory that is
+// released too early is detected.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ using datapath::sim::HostIndex;
 
 wire::EndpointAddress byte_address(HostIndex host);
 
-// On its way from one host to another.
+// In flight from one host to another.
 struct Datagram {
   HostIndex to = 0;
   Time due{};
@@ -27,23 +27,23 @@ struct Datagram {
 };
 
 struct CardHabits {
-  bool narrow = false;   // takes few packets until time has passed
-  bool fetches = false;  // reads payloads later than it takes their packets
+  bool narrow = false;   // accepts few packets until time has passed
+  bool fetches = false;  // reads payloads some time after accepting their packets
 };
 
 class ByteCard final : public datapath::Datapath {
  public:
   using Wire = std::function<void(std::vector<std::byte> bytes, wire::PathIndex path)>;
 
-  // `now`: the network's clock. `wire`: where what is sent goes.
+  // `now`: the network's clock. `wire`: where sent datagrams go.
   ByteCard(HostIndex host, const Time& now, const CardHabits& habits, Wire wire);
 
-  // A datagram is there for the next receive().
+  // Adds a datagram for the next receive().
   void arrive(Datagram datagram) { arrived_.push_back(std::move(datagram)); }
 
   std::string_view name() const override { return "bytes"; }
   const wire::EndpointAddress& local_address() const override { return address_; }
-  datapath::Limits limits() const override { return {}; }  // the conversation draws them
+  datapath::Limits limits() const override { return {}; }  // the conversation draws the limits
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   Time next_release() const override { return held_.empty() ? kNever : held_.front().leaves_at; }
@@ -62,7 +62,7 @@ class ByteCard final : public datapath::Datapath {
   const Time& now_;
   const CardHabits habits_;
   const Wire wire_;
-  Time counted_at_ = kNever;  // when taken_ was zero last
+  Time counted_at_ = kNever;  // when taken_ was last zero
   std::size_t taken_ = 0;
   std::deque<Held> held_;
   std::deque<Datagram> arrived_;

@@ -14,12 +14,12 @@ constexpr Duration kTransit = 10us;
 constexpr std::size_t kActionsMax = 96;
 constexpr std::size_t kInFlightMax = 2048;
 constexpr std::size_t kSeenMax = 48;
-// More steps than this without time passing: somebody waits for something that is due already.
+// More steps than this at one time mean a livelock: a due event is not handled.
 constexpr std::size_t kStepsAtOneTimeMax = 2000;
 constexpr std::size_t kPollsMax = 10'000;
 // Bits of the first byte of an input.
 constexpr std::uint8_t kHostile = 1, kNarrow = 2, kFetches = 4;
-// Once the network is clean: far longer than any back-off, far shorter than for ever.
+// Once the network is clean: far longer than any back-off interval, but finite.
 constexpr Duration kFinish = 30s;
 
 std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
@@ -60,7 +60,7 @@ void ByteNetwork::run() {
   }
   if (!hostile_ && !ends_.finished())
     throw Violation("a clean network does not finish what it owes");
-  run_for(2 * kTransit);  // what comes late must do no harm
+  run_for(2 * kTransit);  // late datagrams must do no harm
   ends_.check_budgets();
 }
 
@@ -78,7 +78,7 @@ void ByteNetwork::act() {
       frozen_until_[host] = now_ + some_time(input_);
       return;
     }
-    case 4:  // what was seen comes again, as it was
+    case 4:  // a recorded datagram is delivered again, unchanged
       if (!seen_.empty()) inject(seen_[input_.below(seen_.size())]);
       return;
     case 5:
@@ -115,7 +115,7 @@ void ByteNetwork::change_weather() {
     case 6:
       weather_.mark = share;
       return;
-    default:  // all that is under way is lost
+    default:  // all datagrams in flight are lost
       in_flight_.clear();
   }
 }
@@ -137,7 +137,7 @@ void ByteNetwork::work_on(Datagram& datagram, unsigned action) {
       datagram.due += some_time(input_);
       return;
     default: {
-      // Where payloads carry no checksum of ours, those of UDP and of the link are relied on.
+      // Payloads without DLCP's checksum rely on those of UDP and of the link.
       const bool data = datagram.bytes[2] == static_cast<std::byte>(wire::FrameType::kData);
       const bool covered =
           !data || ends_.endpoint(0).config().protection == wire::Protection::kFull;
@@ -169,14 +169,15 @@ void ByteNetwork::forge() {
       forged.bytes.resize(forged.bytes.size() + wire::kTagBytes);
       break;
     }
-    default:  // cut short or extended
+    default:  // truncated or extended
       forged.bytes.resize(wire::kFrameHeadBytes + input_.below(1500));
   }
   make_right(forged.bytes, (kind & 64) != 0);
   inject(std::move(forged));
 }
 
-// The tag always, and where `fresh` a number that has not come yet: else nothing would get far.
+// Always corrects the tag, and if `fresh` uses a new number: else most datagrams would be refused
+// at once.
 void ByteNetwork::make_right(std::vector<std::byte>& datagram, bool fresh) {
   const auto head = wire::decode_head(datagram);
   const auto number = head ? ends_.keys().next_number(head->destination) : std::nullopt;

@@ -1,11 +1,12 @@
-// Two endpoints, and between them a network that does what a byte string says: it drops, doubles,
-// delays and flips single datagrams, changes its weather and its MTU, and freezes a host. A benign
-// one never lies: once its bytes are used up and it is clean again, all must end as promised. A
-// hostile one also forges, with right checksums: then connections may fail, but nothing may crash,
-// stand still, write where no receive is posted, or lose more than a licence allows. The hosts run
-// the engine's pump; the input also says what their cards are like.
+// Two endpoints, and between them a network that a byte string controls: it drops, duplicates,
+// delays and flips single datagrams, changes the network's conditions and its MTU, and freezes a
+// host. A benign network never forges: once its bytes are used up and it is clean again, all
+// requests must complete. A hostile one also forges datagrams with correct tags: then connections
+// may fail, but nothing may crash, stand still, write where no receive is posted, or lose more than
+// a licence allows. The hosts run the engine's pump; the input also determines the kind of their
+// cards.
 //
-// Much smaller and quicker than World (test/sim), which has links, queues and switches.
+// Much smaller and faster than World (test/sim), which has links, queues and switches.
 #pragma once
 
 #include <array>
@@ -22,19 +23,19 @@ namespace dlcp::test {
 class ByteNetwork {
  public:
   explicit ByteNetwork(FuzzInput& input);
-  // Throws Violation where something does not hold.
+  // Throws Violation if a property does not hold.
   void run();
-  // Of everything that was sent, and of every completion.
+  // A hash of all datagrams sent and all completions.
   std::uint64_t event_hash() const { return datapath::sim::mix(sent_hash_, ends_.hash()); }
 
  private:
-  // What happens to whatever is sent while it lasts.
+  // Conditions for all datagrams sent while they last.
   struct Weather {
     double drop = 0;
     double duplicate = 0;
     double mark = 0;
     Duration jitter{};
-    std::size_t bytes_max = 65'536;  // larger datagrams vanish
+    std::size_t bytes_max = 65'536;  // larger datagrams are lost
     std::uint32_t black_holes = 0;   // a bit for each path
   };
 
@@ -45,7 +46,7 @@ class ByteNetwork {
   void change_weather();
   void work_on(Datagram& datagram, unsigned action);
   void run_for(Duration duration);
-  bool step(Time limit);  // false when nothing happens up to then
+  bool step(Time limit);  // false if no event occurs up to the limit
   Time next_event();
   void deliver_due();
   void drive(HostIndex host);

@@ -1,4 +1,4 @@
-// The class overrides that plugin and dlcp-switch read: any text leaves a table that is in range.
+// The class overrides that plugin and dlcp-switch read: any text gives a table that is in range.
 #include "dlcp/class_overrides.h"
 
 #include "fuzz_input.h"

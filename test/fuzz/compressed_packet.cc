@@ -1,5 +1,5 @@
-// The decoder of compressed packets, on any bytes: the portable form and the processor's agree, and
-// what was encoded comes back.
+// The decoder of compressed packets, on any bytes: the portable and the vectorised implementation
+// agree, and encoded data is restored.
 #include "compression/packet_code.h"
 #include "fuzz_input.h"
 
@@ -8,7 +8,7 @@ using dlcp::test::require;
 
 namespace {
 
-// In memory of exactly its size, so that a sanitizer sees what lies outside.
+// In memory of exactly its size, so that a sanitizer detects any access outside.
 void decode_with_all(const std::vector<std::byte>& packet, std::size_t size) {
   std::vector<std::byte> expected(size);
   const bool good = decode(portable_form(), packet, expected);

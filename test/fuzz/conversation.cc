@@ -119,7 +119,7 @@ void Conversation::serve(HostIndex host) {
     if (flow.from == host && !flow.send_closed && !flow.send_error) serve_sender(i);
     if (flow.to == host && !flow.receive_closed && !flow.receive_error) serve_receiver(i);
   }
-  hear_events(host);  // a post that fails ends other connections of its communicator too
+  hear_events(host);  // a failed post also ends other connections of its communicator
   for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
     const Flow& flow = ledger_.flows()[i];
     if (!flow.close_when_done) continue;
@@ -171,7 +171,7 @@ void Conversation::serve_receiver(std::size_t index) {
   }
 }
 
-// The application goes, whatever is outstanding; what has ended before, it has heard.
+// The application closes, whatever is outstanding; it has received all earlier events.
 void Conversation::hang_up(HostIndex host) {
   hear_events(host);
   for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
@@ -222,7 +222,7 @@ bool Conversation::finished() const {
   });
 }
 
-// All messages of a collective together lose at most what its licence allows this hop.
+// All messages of a collective together lose at most its licence's budget on this hop.
 void Conversation::check_budgets() const {
   std::array<std::uint64_t, 2> of_pool{};
   for (const Flow& flow : ledger_.flows()) {

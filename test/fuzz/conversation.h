@@ -1,6 +1,6 @@
-// Two endpoints, each with the engine's pump on a card of its own, and the applications that use
-// them: which messages they exchange when is drawn from the input, what becomes of them is watched
-// by the ledger (test/sim). Carries no packet: that is ByteNetwork.
+// Two endpoints, each with the engine's pump on its own card, and the applications that use them.
+// The input determines which messages they exchange and when; the ledger (test/sim) checks the
+// results. ByteNetwork carries the packets.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace dlcp::test {
 
-// 1 us to 65 ms, evenly by their logarithm.
+// 1 us to 65 ms, uniformly distributed on a logarithmic scale.
 Duration some_time(FuzzInput& input);
 
 class Conversation {
  public:
-  // `now`: the clock of whoever carries the packets; it and the cards outlive the conversation.
+  // `now`: the clock of the packets' carrier; it and the cards outlive the conversation.
   Conversation(FuzzInput& input, const Time& now, bool hostile, std::array<ByteCard*, 2> cards);
 
   engine::Pump& pump(HostIndex host) { return ends_[host]->pump; }
@@ -30,17 +30,17 @@ class Conversation {
   Time next_post() const;
   // Accepts, posts and closes what is due.
   void serve(HostIndex host);
-  // After whatever may have ended something.
+  // To be called after any step that may have ended a connection or request.
   void hear_events(HostIndex host);
-  // The application goes, whatever is outstanding.
+  // The application closes, whatever is outstanding.
   void hang_up(HostIndex host);
   bool finished() const;
-  // All messages of a collective together lose at most what its licence allows one hop.
+  // All messages of a collective together lose at most its licence's budget on one hop.
   void check_budgets() const;
   std::uint64_t hash() const { return ledger_.hash(); }  // of the completions
 
  private:
-  // The ledger copies what arrives, after it has looked where it goes.
+  // The ledger copies received data, after it has checked the destination.
   struct End final : engine::Placer {
     End(Conversation& conversation, HostIndex host, ByteCard& card, const core::Config& config);
     void place(const core::Placement& placement) override;
@@ -57,7 +57,7 @@ class Conversation {
   bool receiver_is_done(const Flow& flow) const;
   void close_sender(std::size_t flow);
   void close_receiver(std::size_t flow);
-  // No packet of a sender that has ended is sent any more, as its memory goes back.
+  // Removes all packets of an ended sender, because its memory is released.
   void forget_sends(std::size_t flow);
 
   const Time& now_;

@@ -1,5 +1,5 @@
-// The doctor's two frames, on raw bytes and on bytes whose head, length and checksum have been put
-// right. An accepted request never asks for more than it brings.
+// The doctor's two frames, on raw bytes and on bytes with corrected head, length and checksum. The
+// answer to an accepted request is never longer than the request.
 #include "wire/echo_frame.h"
 
 #include "fuzz_input.h"

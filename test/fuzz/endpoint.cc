@@ -1,7 +1,7 @@
-// Two endpoints in conversation, and an attacker who has their keys: an input is a list of moments
-// and of datagrams, forged from nothing or from what has been seen, with correct tags, so that they
-// reach the state machine. Connections may fail of it; memory that is not posted may
-// never be written, no request may end twice, and time may not stand still.
+// Two endpoints that exchange messages, and an attacker who has their keys: an input is a list of
+// times and datagrams, forged from nothing or from recorded ones, with correct tags, so that they
+// reach the state machine. Connections may fail; but memory that is not posted may never be
+// written, no request may complete twice, and time may not stand still.
 #include <exception>
 
 #include "fuzz_input.h"
@@ -88,10 +88,10 @@ class Attack {
         datagram.resize(datagram.size() + wire::kTagBytes);
         break;
       }
-      case 2:  // cut short or extended
+      case 2:  // truncated or extended
         datagram.resize(12 + input_.below(1500));
         break;
-      case 3:  // as it was, later
+      case 3:  // unchanged, but later
         break;
       default:
         input_.take<bool>() ? world_.close_sender(input_.below(2))
@@ -102,7 +102,7 @@ class Attack {
     world_.deliver(to, datagram);
   }
 
-  // The tag always, and mostly a number that has not come yet: else nothing would get far.
+  // Corrects the tag, and mostly uses a new number: else most datagrams would be refused at once.
   void make_right(Datagram& datagram) {
     const auto head = wire::decode_head(datagram);
     const auto number = head ? world_.keys().next_number(head->destination) : std::nullopt;

@@ -1,8 +1,8 @@
-// Prints the event hash of each of N simulated stories, so that a change which is meant to change
-// nothing can be held to that: run it before and after, and compare. Every packet's time, path and
-// content, and every completion, is in a hash.
+// Prints the event hash of each of N simulated runs, to check that a change has no effect on
+// behaviour: run it before and after the change, and compare. A hash covers every packet's time,
+// path and content, and every completion.
 //
-//   event_hashes [N]     default 300: seeds 1 to N of each kind of story
+//   event_hashes [N]     default 300: seeds 1 to N of each kind of run
 #include <fmt/format.h>
 
 #include <cstdlib>

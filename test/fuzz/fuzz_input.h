@@ -1,5 +1,5 @@
-// What every fuzz target needs: to take numbers and bytes out of an input, and to say that
-// something is wrong. See fuzz.cmake for how a target is added.
+// Shared parts of all fuzz targets: reading numbers and bytes from an input, and reporting an
+// error. See fuzz.cmake for how to add a target.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-// Reads an input from its front; past the end everything is zero.
+// Reads an input from its beginning; all values past the end are zero.
 class FuzzInput {
  public:
   FuzzInput(const std::uint8_t* data, std::size_t size)

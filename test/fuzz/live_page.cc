@@ -1,5 +1,5 @@
-// A live page is memory that another process writes: whatever is in it, reading ends, and what is
-// printed is printable and no wider than a terminal.
+// A live page is memory that another process writes: whatever its contents, reading ends, and the
+// output is printable and no wider than a terminal.
 #include <cstring>
 #include <memory>
 

@@ -5,8 +5,8 @@
 
 using namespace dlcp::test;
 
-// Stories to start from: a bit for who is hostile and two for the cards, the ends, the traffic, and
-// then actions.
+// Initial inputs: a bit for a hostile network and two for the cards, then the ends, the traffic,
+// and the actions.
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
   dlcp::Rng rng(11);

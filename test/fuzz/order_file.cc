@@ -1,5 +1,5 @@
-// The reader of order.json on any text: it refuses in words, and what it takes is sound and stays
-// the same when it is written and read again.
+// The reader of order.json on any text: it refuses with a message, or its result is valid and
+// unchanged after writing and reading it again.
 #include "fabric/order_file.h"
 
 #include "fuzz_input.h"

@@ -1,5 +1,5 @@
-// What `dlcp order` reads besides its file: the words of leader and agents, meshes, simulations.
-// Nothing makes it fall over, and what is taken is in range.
+// The inputs of `dlcp order` besides its file: messages of leader and agents, meshes, simulations.
+// No input crashes it, and accepted values are in range.
 #include "cli/order/agent_words.h"
 #include "fuzz_input.h"
 #include "order/patterns.h"

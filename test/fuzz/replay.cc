@@ -1,8 +1,8 @@
-// Stands in for libFuzzer where it is not built in: feeds a fuzz target the files named on the
-// command line, or, without any, the target's own seeds, mutated, and noise, in a fixed sequence.
-// Not a fuzzer: it keeps the targets compiling and honest. With DLCP_SEEDS=n (and DLCP_FIRST_SEED,
-// or DLCP_SEED for one alone) it makes one input of noise of each seed instead, as many as are
-// asked for (scripts/seeds).
+// Replaces libFuzzer in builds without it: passes a fuzz target the files named on the command
+// line, or, without any, the target's own seeds, mutated, and random bytes, in a fixed sequence. It
+// is not a fuzzer: it makes sure that the targets compile and work. With DLCP_SEEDS=n (and
+// DLCP_FIRST_SEED, or DLCP_SEED for a single one) it generates one random input from each of n
+// seeds instead (scripts/seeds).
 #include <chrono>
 #include <csignal>
 #include <fstream>

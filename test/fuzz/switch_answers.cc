@@ -1,5 +1,5 @@
-// JSON of Prometheus and gNMI: whatever a file holds, reading it ends with counters of the plan's
-// switch or with a problem.
+// JSON of Prometheus and gNMI: reading any file ends with counters of the plan's switch or with a
+// problem.
 #include "fuzz_input.h"
 #include "switch/telemetry/capture.h"
 #include "vendor_plan.h"

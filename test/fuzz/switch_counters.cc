@@ -1,5 +1,5 @@
-// Captured counters of a switch: whatever a file holds, judging it ends with findings or with
-// a problem, and no finding speaks of a port that the plan does not have.
+// Captured counters of a switch: judging any file ends with findings or with a problem, and no
+// finding names a port that the plan does not have.
 #include <algorithm>
 
 #include "fuzz_input.h"
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!judged.value) return 0;
   require(std::all_of(judged.value->begin(), judged.value->end(),
                       [](const Finding& finding) {
-                        // None of them: the capture is of other ports.
+                        // No port of the plan: the capture has other ports.
                         return finding.port.empty() || finding.port == "eth0" ||
                                finding.port == "eth1";
                       }),

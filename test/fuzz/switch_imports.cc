@@ -1,6 +1,5 @@
-// An importer of running configurations (fuzz_vendor): whatever a file holds, an import ends
-// with a site or with problems that say why not, and a site that comes out can be planned with: its
-// numbers are in range.
+// An importer of running configurations (fuzz_vendor): importing any file ends with a site or with
+// problems that give the reasons, and an imported site can be planned: its numbers are in range.
 #include "fuzz_input.h"
 #include "switch/vendors/vendor.h"
 

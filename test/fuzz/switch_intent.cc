@@ -1,5 +1,5 @@
-// The intent reader and the planner on any text: they report, they never fall over, and a plan that
-// comes out keeps its promises.
+// The intent reader and the planner on any text: they report problems and never crash, and every
+// resulting plan has the guaranteed properties.
 #include "fuzz_input.h"
 #include "switch/check/lint.h"
 #include "switch/cli/sample.h"

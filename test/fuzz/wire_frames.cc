@@ -1,6 +1,5 @@
-// Every decoder of wire/, on raw bytes and on bytes whose head has been put right.
-// What decodes must encode to something that decodes to the same, and what is encoded must decode
-// to what it was made of.
+// Every decoder of wire/, on raw bytes and on bytes with a corrected head. A decoded frame must
+// encode to one that decodes to the same, and an encoded frame must decode to the original.
 #include <tuple>
 
 #include "fuzz_input.h"
@@ -88,7 +87,7 @@ bool same(const Ack& a, const Ack& b) {
                     stream);
 }
 
-// Padding of a HELLO is bounded by what a datagram can carry, before anybody encodes it.
+// A datagram's size bounds a HELLO's padding; larger values must not be encoded.
 bool encodable(const Hello& hello) {
   return hello.hello_bytes <= 65'507;
 }
@@ -141,7 +140,7 @@ void round_trip_data(Bytes datagram) {
     const auto second = decode_data(encoded);
     require(second.has_value(), "an encoded data packet decodes");
     require(second->payload.size() == first->payload.size(), "the payload keeps its size");
-    // All but the tag comes back, and two bytes behind a coding that are not used.
+    // All bytes are equal except the tag, and two unused ones behind a coding.
     require(std::equal(encoded.begin(), encoded.begin() + 36, datagram.begin()),
             "a header encodes to the bytes it came from");
     require(first->header.coding == second->header.coding, "a header keeps its coding");
@@ -169,7 +168,7 @@ void decode_all(Bytes datagram) {
   round_trip<Stop>(datagram);
 }
 
-// A head as it must be, so that the decoder gets to the fields.
+// Corrects the head, so that the decoder reads the fields.
 void put_right(Buffer& datagram) {
   if (datagram.size() < kFrameHeadBytes + 4) return;
   datagram[0] = std::byte{kMagic};

@@ -1,11 +1,11 @@
 // A real NCCL all-reduce of several processes on one GPU: the parent starts one process per rank,
-// each with a host identity of its own, so that NCCL believes in several hosts and uses the
-// network. Every element of every result is compared with the exact sum.
+// each with its own host identity, so that NCCL assumes several hosts and uses the network. Every
+// element of every result is compared with the exact sum.
 //
 //   nccl_allreduce [RANKS [MIB [ROUNDS]]]       (2 ranks, 16 MiB, 20 rounds)
 //
-// Which network is up to the environment (NCCL_NET_PLUGIN, NCCL_NET). Prints one JSON object.
-// Exit: 0 all right, 1 wrong elements, 3 CUDA or NCCL failed, 77 no GPU here.
+// The environment chooses the network (NCCL_NET_PLUGIN, NCCL_NET). Prints one JSON object.
+// Exit: 0 all correct, 1 wrong elements, 3 CUDA or NCCL failed, 77 no GPU here.
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -52,13 +52,13 @@ void check(ncclResult_t status, const char* call) {
     fail(fmt::format("{}: {} {}", call, ncclGetErrorString(status), ncclGetLastError(nullptr)));
 }
 
-// Whole numbers below 2^24, so that sums are exact whatever the order.
+// Whole numbers below 2^24, so that sums are exact in any order.
 float value_of(int rank, std::size_t element, int round) {
   const std::size_t mixed = element * 2654435761u + static_cast<std::size_t>(rank * 7919 + round);
   return static_cast<float>(mixed % 65521);
 }
 
-// Rank 0 leaves the id in a file that appears whole; the others wait for it.
+// Rank 0 writes the id to a file that appears atomically; the other ranks wait for it.
 ncclUniqueId exchange_id(const Job& job, int rank) {
   ncclUniqueId id{};
   if (rank == 0) {
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
 
   std::vector<pid_t> children;
   for (int rank = 0; rank < job.ranks; ++rank) {
-    const pid_t child = fork();  // before CUDA is touched: it does not survive a fork
+    const pid_t child = fork();  // before CUDA is used, because it does not survive a fork
     if (child == 0) {
       const int code = run_rank(job, rank);
       std::fflush(nullptr);

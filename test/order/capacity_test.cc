@@ -1,4 +1,4 @@
-// What a load says of hosts and uplinks.
+// The conclusions from a load test about hosts and uplinks.
 #include "order/capacity.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ SimulatedNetwork network_of(std::string_view text) {
   return SimulatedNetwork(spec.value());
 }
 
-// The true tree without what a load is to find out.
+// The true tree without the rates, which the load test must find.
 fabric::Fabric loaded(const SimulatedNetwork& network) {
   fabric::Fabric fabric = network.truth();
   for (auto& host : fabric.hosts)
@@ -35,7 +35,8 @@ fabric::Fabric loaded(const SimulatedNetwork& network) {
 
 }  // namespace
 
-TEST_CASE("in each phase a host sends to one and receives from one, across the groups it loads") {
+TEST_CASE(
+    "in each phase a host sends to one host and receives from one, across the groups under load") {
   const auto network = network_of("hosts=100,leaves=7,pods=2,uneven=1,seed=5");
   const auto phases = plan_load(network.truth());
   REQUIRE(phases.size() == 3);
@@ -61,7 +62,7 @@ TEST_CASE("rates of hosts and oversubscribed uplinks are found") {
     CHECK(fabric.groups[g].uplink_gb_per_s == Approx(100));
 }
 
-TEST_CASE("slow hosts and slow leaves are named, and none beside them") {
+TEST_CASE("slow hosts and slow leaves are named, and no others") {
   const auto network =
       network_of("hosts=64,leaves=8,oversubscription=2,slow_hosts=2,slow_leaves=1,seed=3");
   const auto fabric = loaded(network);
@@ -71,7 +72,7 @@ TEST_CASE("slow hosts and slow leaves are named, and none beside them") {
     CHECK(fabric.groups[g].slow == (g == 1));
 }
 
-TEST_CASE("a second tier that is oversubscribed again is found") {
+TEST_CASE("a second oversubscribed tier is found") {
   const auto network =
       network_of("hosts=128,leaves=16,pods=4,oversubscription=2,pod_oversubscription=2,seed=3");
   const auto fabric = loaded(network);
@@ -80,7 +81,7 @@ TEST_CASE("a second tier that is oversubscribed again is found") {
           Approx(network.truth().groups[g].uplink_gb_per_s).epsilon(0.01));
 }
 
-TEST_CASE("where nothing was received nothing is claimed") {
+TEST_CASE("hosts that received nothing get no rate") {
   auto fabric = network_of("hosts=8,leaves=2").truth();
   for (auto& host : fabric.hosts)
     host.gb_per_s = 0;

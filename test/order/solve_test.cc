@@ -1,5 +1,5 @@
-// Orders: as good as any where that can be tried out, at the bound where there is one, and the
-// given one where nothing is gained.
+// Orders: optimal where all can be tried, at the bound where there is one, and unchanged where no
+// order is better.
 #include "order/solve.h"
 
 #include <algorithm>
@@ -54,7 +54,9 @@ TEST_CASE("a shuffled leaf-spine network is put in order, at the ring's bound") 
   }
 }
 
-TEST_CASE("16 hosts on 4 leaves, 4 to 1: a ring that crosses at every hop gains four times") {
+TEST_CASE(
+    "16 hosts on 4 leaves at 4:1 gain a factor of four over a ring that crosses leaves at every "
+    "hop") {
   auto fabric = truth("hosts=16,leaves=4,oversubscription=4,shuffled=0");
   std::vector<int> given;
   for (int i = 0; i < 16; ++i)
@@ -65,7 +67,7 @@ TEST_CASE("16 hosts on 4 leaves, 4 to 1: a ring that crosses at every hop gains 
   CHECK(solution.gain == Approx(4));
 }
 
-TEST_CASE("a flat network keeps the order that was given") {
+TEST_CASE("a flat network keeps the given order") {
   for (const int hosts : {1, 2, 3, 16, 512}) {
     auto fabric = truth("hosts=" + std::to_string(hosts));
     std::vector<int> given = fabric::given_order(fabric);
@@ -78,8 +80,8 @@ TEST_CASE("a flat network keeps the order that was given") {
   }
 }
 
-TEST_CASE("an order that gains less than a tenth is not taken") {
-  // Two leaves with room for all: only latency could gain, and it is nearly the same.
+TEST_CASE("an order that gains less than a tenth is not used") {
+  // Two leaves without oversubscription: only latency could gain, and it is nearly the same.
   auto fabric = truth("hosts=8,leaves=2,seed=4");
   fabric.groups[0].round_trip_us = 10.5;
   const Solution solution = solve(fabric, fabric::given_order(fabric));
@@ -87,7 +89,7 @@ TEST_CASE("an order that gains less than a tenth is not taken") {
   CHECK(solution.order == fabric::given_order(fabric));
 }
 
-TEST_CASE("without capacities an order follows the distances and predicts no gain in bytes") {
+TEST_CASE("without capacities an order follows the distances and predicts no gain in bandwidth") {
   auto fabric = truth("hosts=64,leaves=4,seed=2");
   for (auto& host : fabric.hosts)
     host.gb_per_s = 0;
@@ -100,7 +102,7 @@ TEST_CASE("without capacities an order follows the distances and predicts no gai
   CHECK(find(solution, "ring").latency_gain() > 1.5);
 }
 
-TEST_CASE("no order of eight hosts beats the one that is found") {
+TEST_CASE("no order of eight hosts is better than the result") {
   for (int seed = 1; seed <= 4; ++seed) {
     const auto fabric =
         truth("hosts=8,leaves=3,oversubscription=3,slow_hosts=1,seed=" + std::to_string(seed));
@@ -116,7 +118,7 @@ TEST_CASE("no order of eight hosts beats the one that is found") {
   }
 }
 
-TEST_CASE("silent hosts come last, and the host of rank 0 stays") {
+TEST_CASE("unreachable hosts come last, and the host of rank 0 stays first") {
   auto fabric = truth("hosts=16,leaves=4,oversubscription=4,seed=9");
   fabric.hosts[5].silent = fabric.hosts[6].silent = true;
   std::vector<int> given = fabric::given_order(fabric);
@@ -128,9 +130,9 @@ TEST_CASE("silent hosts come last, and the host of rank 0 stays") {
   CHECK(is_permutation_of_all(solution.order, 16));
 }
 
-TEST_CASE("a mesh is weighed by all its groups, not by one ring through all") {
-  // Leaves of 8, data-parallel groups of 8 that are spread over ranks: the plain order would cut
-  // each of them; the mesh's keeps each on a leaf.
+TEST_CASE("the cost of a mesh includes all its groups, not one ring through all ranks") {
+  // Leaves of 8, and data-parallel groups of 8 whose ranks are not adjacent: the plain order would
+  // split each group; the mesh's order keeps each on a leaf.
   const auto fabric = truth("hosts=64,leaves=8,oversubscription=8,seed=6");
   const auto mesh = parse_mesh("dp=8,pp=8", 64);
   REQUIRE(mesh.ok());
@@ -146,7 +148,7 @@ TEST_CASE("a mesh is weighed by all its groups, not by one ring through all") {
   CHECK(meshed.gain > 2);
 }
 
-TEST_CASE("the search by exchanges mends what no axis fits") {
+TEST_CASE("the search by exchanges improves orders that no axis fits") {
   const auto fabric = truth("hosts=24,leaves=4,oversubscription=4,seed=8");
   const auto mesh = parse_mesh("dp=4,pp=3,cp=2", 24);
   REQUIRE(mesh.ok());
@@ -164,7 +166,7 @@ TEST_CASE("the search by exchanges mends what no axis fits") {
   }
 }
 
-TEST_CASE("trees are those of NCCL: every rank but the root has a parent, depths are logarithmic") {
+TEST_CASE("trees are NCCL's: every rank but the root has a parent, and depths are logarithmic") {
   for (const int n : {1, 2, 3, 6, 16, 100, 512}) {
     for (int rank = 1; rank < n; ++rank) {
       int depth = 0;
@@ -179,7 +181,7 @@ TEST_CASE("trees are those of NCCL: every rank but the root has a parent, depths
   CHECK(tree_parent(4, 8) == 0);
 }
 
-TEST_CASE("contiguous, aligned leaves cross least in the double tree") {
+TEST_CASE("in the double tree contiguous, aligned leaves have the fewest cross-leaf edges") {
   // 512 hosts in leaves of 16: 94 cross-leaf edges when aligned (see NCCL's trees).
   const auto fabric = truth("hosts=512,leaves=32,oversubscription=16,shuffled=0");
   const Pattern trees = double_tree(512);
@@ -198,7 +200,7 @@ TEST_CASE("contiguous, aligned leaves cross least in the double tree") {
   CHECK(crossing(solve(fabric, shifted).order) <= 94);
 }
 
-TEST_CASE("a mesh that does not fit is refused in words") {
+TEST_CASE("a mesh of another size is refused with a message") {
   const auto complaint = [](const char* text) {
     const auto mesh = parse_mesh(text, 64);
     REQUIRE_FALSE(mesh.ok());

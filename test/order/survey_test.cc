@@ -1,4 +1,5 @@
-// Leaves are found, with few probes, whatever noise does to single pairs; and none are invented.
+// Leaves are found with few probes despite noise in single measurements, and no false ones are
+// reported.
 #include "order/survey.h"
 
 #include <fmt/format.h>
@@ -102,7 +103,7 @@ TEST_CASE("leaves of many sizes are found") {
       });
 }
 
-TEST_CASE("one host, two and three hosts need no more than their pairs") {
+TEST_CASE("one, two or three hosts need no more probes than they have pairs") {
   for (const int hosts : {1, 2, 3}) {
     const SimulatedNetwork network(spec_of(fmt::format("hosts={}", hosts)));
     const Outcome outcome = explore(network);
@@ -111,7 +112,7 @@ TEST_CASE("one host, two and three hosts need no more than their pairs") {
   }
 }
 
-TEST_CASE("a third tier is found from what the second was found by") {
+TEST_CASE("a third tier is found by the same method as the second") {
   test::for_each_seed(
       10,
       [](std::uint64_t seed) {
@@ -127,7 +128,7 @@ TEST_CASE("a third tier is found from what the second was found by") {
       });
 }
 
-TEST_CASE("where answers show how many routers they passed, noise does not matter") {
+TEST_CASE("if answers show how many routers they passed, noise has no effect") {
   test::for_each_seed(
       5,
       [](std::uint64_t seed) {
@@ -135,7 +136,7 @@ TEST_CASE("where answers show how many routers they passed, noise does not matte
       });
 }
 
-TEST_CASE("directions that differ do not hide the leaves") {
+TEST_CASE("different delays in the two directions do not hide the leaves") {
   test::for_each_seed(
       5,
       [](std::uint64_t seed) {
@@ -144,7 +145,7 @@ TEST_CASE("directions that differ do not hide the leaves") {
       });
 }
 
-TEST_CASE("hosts that answer nobody are named and hold nobody up") {
+TEST_CASE("hosts that answer no other host are named and delay no other host") {
   for (const char* shape : {"hosts=512,leaves=32", "hosts=512", "hosts=16,leaves=4"}) {
     const SimulatedNetwork network(spec_of(fmt::format("{},noise=0.2,silent=3,seed=5", shape)));
     const Outcome outcome = explore(network);
@@ -164,14 +165,14 @@ TEST_CASE("hosts that answer nobody are named and hold nobody up") {
   CHECK(explore(dead).survey.silent.size() == 40);
 }
 
-TEST_CASE("every pair is measured where the user wants it, and says the same") {
+TEST_CASE("every pair is measured if the user requests it, with the same result") {
   const SimulatedNetwork network(spec_of("hosts=128,leaves=8,noise=0.3,seed=3"));
   const Outcome outcome = explore(network, {true});
   CHECK(outcome.probes == 128 * 127 / 2);
   CHECK(outcome.survey.leaves == true_leaves(network));
 }
 
-TEST_CASE("round trips of leaf and fabric are medians of what was measured") {
+TEST_CASE("round trips of leaf and fabric are medians of the measurements") {
   const SimulatedNetwork network(spec_of("hosts=64,leaves=4,noise=0.1,seed=2"));
   const auto fabric = explore(network).fabric;
   CHECK(fabric.groups[0].round_trip_us == Approx(20).epsilon(0.05));

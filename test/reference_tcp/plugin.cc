@@ -1,7 +1,8 @@
-// libnccl-net-reftcp.so: non-blocking TCP behind NCCL's net interface (v8 and v11), the yardstick
-// for `dlcp bench`. One listening socket per listen; connect and accept are polled and never wait.
-// REFTCP_NSOCKS: data sockets beside the control socket (0: payload on the control socket, as NCCL
-// does where it knows nothing better). REFTCP_CC: TCP congestion control, for example cubic.
+// libnccl-net-reftcp.so: non-blocking TCP behind NCCL's net interface (v8 and v11), the reference
+// for comparison in `dlcp bench`. One listening socket per listen; connect and accept are polled
+// and never wait. REFTCP_NSOCKS: number of data sockets in addition to the control socket (0:
+// payload on the control socket, which is NCCL's default). REFTCP_CC: TCP congestion control, for
+// example cubic.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -27,8 +28,7 @@ using namespace dlcp::nccl;
 DebugLogger g_logger = nullptr;
 constexpr auto kOk = ResultCode::kSuccess;
 
-// The first bytes on each new socket: which connection it belongs to and which of its sockets it
-// is.
+// The first bytes on each new socket: its connection, and its index among the connection's sockets.
 struct Greeting {
   std::uint64_t token;
   std::uint32_t index;  // 0 is the control socket
@@ -175,7 +175,7 @@ ResultCode connect_to(int, void* opaque, void** out, NetDeviceHandle**) {
     if (poll(&wait, 1, 0) == 0) return kOk;
     const Greeting greeting{handle.token, static_cast<std::uint32_t>(state.greeted),
                             static_cast<std::uint32_t>(state.sockets.size())};
-    // An empty send buffer takes these few bytes whole, or the connection has failed.
+    // An empty send buffer accepts these few bytes completely, unless the connection has failed.
     if (send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting) {
       fail("connect");
       delete handle.connecting;
@@ -190,7 +190,7 @@ ResultCode connect_to(int, void* opaque, void** out, NetDeviceHandle**) {
   return kOk;
 }
 
-// Reads what has come of one socket's greeting; false when the socket is to be forgotten.
+// Reads the available part of one socket's greeting; false if the socket must be dropped.
 bool read_greeting(Listener& listener, Pending& pending) {
   auto* bytes = reinterpret_cast<char*>(&pending.greeting);
   const ssize_t n =

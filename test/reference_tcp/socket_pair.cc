@@ -10,7 +10,8 @@
 namespace reftcp {
 namespace {
 
-// Moves up to `bytes`; adds what moved to `done`. A closed or broken socket is the peer's end.
+// Moves up to `bytes`; adds the moved bytes to `done`. A closed or broken socket means that the
+// peer has ended.
 ResultCode move_bytes(int fd, bool sending, std::byte* data, std::size_t bytes, std::size_t& done) {
   while (done < bytes) {
     const ssize_t n = sending ? send(fd, data + done, bytes - done, MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -56,7 +57,7 @@ ResultCode Connection::progress_header(Request& request) {
       return ResultCode::kInvalidUsage;  // the message would not fit
     return ResultCode::kSuccess;
   }
-  // Length and the start of the payload leave in one call.
+  // The length and the beginning of the payload are sent in one call.
   const bool split = !data.empty() && request.length >= kSplitBytes;
   iovec pieces[2] = {{reinterpret_cast<std::byte*>(&request.length) + request.header,
                       sizeof request.length - request.header},

@@ -1,6 +1,6 @@
 // One connection of the reference plugin: a control socket, N data sockets, and up to 32 requests
-// that move only while test() looks at the oldest of them. A 4-byte length goes on the control
-// socket; the payload follows it there, or is split over the data sockets when it is large and
+// that progress only while test() is called for the oldest of them. A 4-byte length is sent on the
+// control socket; the payload follows there, or is split over the data sockets if it is large and
 // there are any.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace reftcp {
 using dlcp::nccl::ResultCode;
 
 inline constexpr std::size_t kMaxDataSockets = 16;
-inline constexpr std::size_t kSplitBytes = 64 * 1024;  // smallest piece worth a socket of its own
+inline constexpr std::size_t kSplitBytes = 64 * 1024;  // smallest piece for a data socket
 
 struct Connection;
 
@@ -24,10 +24,10 @@ struct Request {
   Connection* owner = nullptr;
   bool used = false;
   std::byte* data = nullptr;
-  std::size_t posted = 0;                           // what the caller gave room for, or wants sent
-  std::uint32_t length = 0;                         // the message's own length, once known
-  std::size_t header = 0;                           // bytes of `length` moved so far
-  std::size_t inline_done = 0;                      // payload bytes moved on the control socket
+  std::size_t posted = 0;       // size of the receive buffer, or of the data to send
+  std::uint32_t length = 0;     // the message's own length, once known
+  std::size_t header = 0;       // bytes of `length` moved so far
+  std::size_t inline_done = 0;  // payload bytes moved on the control socket
   std::array<std::size_t, kMaxDataSockets> done{};  // and on each data socket
 };
 
@@ -39,7 +39,7 @@ struct Connection {
 
   ~Connection();
   Request* take_request();  // nullptr when all are in use
-  // Moves what the sockets let through; `finished` when the whole message has moved.
+  // Moves as many bytes as the sockets accept; `finished`: the whole message has moved.
   ResultCode progress(Request& request, bool& finished);
 
  private:

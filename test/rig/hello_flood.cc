@@ -1,6 +1,6 @@
-// Forged HELLOs against a listening engine on real sockets: what it keeps of them. A third name
-// tokens that nobody has, a third the listener's with a wrong tag, and a third are right, of
-// senders that never say START, as one could make them who has the invitation.
+// Sends forged HELLOs to a listening engine over real sockets and measures the memory that it
+// keeps. A third have unknown tokens, a third the listener's token with a wrong tag, and a third
+// are valid but never followed by START, as an attacker with the invitation could send them.
 //
 //   hello_flood [SECONDS] [PER_SECOND]      default 1 and 100000
 // Prints one JSON object; exits with 1 if memory grew by more than 1 MB.
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   if (!engine.start_helper()) fail("no thread");
   const auto listening = engine.listen(1, 1);
   Flood flood(engine.address(), listening.invitation);
-  flood.run(0.3, per_second);  // what the first packets of any kind take
+  flood.run(0.3, per_second);  // memory for the first packets of any kind does not count
   const long before = resident_bytes();
   const std::uint64_t sent = flood.run(seconds, per_second);
   const long grown = resident_bytes() - before;

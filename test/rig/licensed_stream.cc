@@ -1,9 +1,9 @@
-// One connection between two engines that carries messages with a licence, as fast as it goes: what
-// a licensed flow does to its neighbours in a network, without NCCL's part.
+// One connection between two engines that carries messages with a licence at full speed: it
+// measures how a licensed flow affects other flows in a network, without NCCL.
 //
 //   licensed_stream receive BUDGET             prints ADDRESS and SECRET; ends with its sender
 //   licensed_stream send BUDGET SECONDS ADDRESS SECRET
-// BUDGET: P, 0 for exact messages. Both ends print one line of JSON in the end.
+// BUDGET: P, 0 for exact messages. Both ends print one line of JSON at the end.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ using namespace dlcp;
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 constexpr std::size_t kUnderWay = 4;
 constexpr std::uint32_t kRanks = 4;
-constexpr std::uint32_t kStages = kRanks - 1;  // that may lose: partial sums
+constexpr std::uint32_t kStages = kRanks - 1;  // that may lose data: partial sums
 
 [[noreturn]] void fail(const std::string& what) {
   fmt::print(stderr, "licensed_stream: {}\n", what);
@@ -56,7 +56,7 @@ core::Licence licence_of(std::uint64_t message, double budget) {
   return licence;
 }
 
-// Large in places, small in others, as gradients are: scales span three decades.
+// Large in places and small in others, like gradients: scales span three decades.
 std::vector<float> gradient_values() {
   constexpr std::size_t kOneScale = 352;  // floats: what fits a packet
   std::vector<float> values(kMessageBytes / sizeof(float));
@@ -75,7 +75,7 @@ std::vector<std::byte> gradient() {
   return bytes;
 }
 
-// What messages that have come lack of what was sent, by its square.
+// The energy of the data missing from received messages, relative to that sent.
 class Energy {
  public:
   void weigh(std::span<const std::byte> message) {
@@ -193,7 +193,7 @@ class Stream {
   std::vector<std::vector<std::byte>> memory_;
   std::uint64_t bytes_ = 0;
   std::uint64_t lost_ = 0;
-  std::uint64_t taken_ = 0;  // messages
+  std::uint64_t taken_ = 0;  // messages received
   Energy energy_;            // of a receiver
   Time first_, last_;
 };

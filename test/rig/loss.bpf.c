@@ -1,8 +1,8 @@
-// Drops a share of the packets that leave a switch port: LOSS_PPM in a million, each on its own.
+// Drops a share of the packets that leave a switch port: LOSS_PPM in a million, each independently.
 // With RUN > 1 it drops runs of that many packets at the same average share. scripts/netns compiles
-// it with the numbers filled in and attaches it to the port's egress; it counts what it saw and
-// dropped. BY_DSCP gives packets of some code points a loss of their own, as a queue does that
-// drops early by class: DSCP(14, 80000) DSCP(10, 0) and so on.
+// it with the numbers filled in and attaches it to the port's egress; it counts the packets seen
+// and dropped. BY_DSCP gives some code points a loss rate of their own, like a queue with early
+// drop by class: DSCP(14, 80000) DSCP(10, 0) and so on.
 
 // bpf_helpers.h needs the types of bpf.h and does not include it.
 // clang-format off
@@ -36,7 +36,7 @@ static __always_inline __u64* counter(__u32 index) {
   return bpf_map_lookup_elem(&counters, &index);
 }
 
-// In a million; those without a loss of their own take LOSS_PPM's.
+// In a million; LOSS_PPM for code points without a rate of their own.
 static __always_inline __u32 loss_of(struct __sk_buff* skb) {
   __u8 head[2] = {0, 0};
   if (bpf_skb_load_bytes(skb, ETH_HLEN, head, sizeof head) < 0) return LOSS_PPM;

@@ -1,13 +1,13 @@
-// Sends UDP packets of chosen marks at chosen rates, and counts what arrives of them: per flow the
-// packets, the CE marks, the TOS bytes seen and the delay. Sender and receiver are run in two
-// network namespaces of one machine, so that their clocks are one.
+// Sends UDP packets of chosen marks at chosen rates, and counts those that arrive: per flow the
+// packets, the CE marks, the TOS bytes and the delay. Sender and receiver run in two network
+// namespaces of one machine, so that they share a clock.
 //
 //   marked_traffic receive PORT                       until SIGTERM; then one JSON line
 //   marked_traffic send ADDRESS PORT SIZE SECONDS FLOW...     a paced mix; then one JSON line
-//     FLOW = NAME:TOS:RATE  packets per second, all flows side by side
-//          | NAME:TOS:xN    N packets at once; such flows go first, one after the other
-// SIZE is that of the IP packet. A sender that was held up skips what it missed: it never catches
-// up with a burst of more than 8 packets per flow.
+//     FLOW = NAME:TOS:RATE  packets per second, all flows in parallel
+//          | NAME:TOS:xN    N packets at once; such flows are sent first, one after the other
+// SIZE is that of the IP packet. A delayed sender skips the packets it missed: it never sends a
+// burst of more than 8 packets per flow to catch up.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -123,8 +123,7 @@ void send_one(Flow& flow, std::vector<char>& packet) {
   std::copy(flow.name.begin(), flow.name.end(), head.name.begin());
   head.sent_ns = now_ns();
   std::memcpy(packet.data(), &head, sizeof head);
-  // The first qdisc may say that it dropped the packet (ENOBUFS): it was sent and lost all the
-  // same.
+  // The first qdisc may report that it dropped the packet (ENOBUFS): it counts as sent and lost.
   if (send(flow.socket, packet.data(), packet.size(), 0) < 0 && errno != ENOBUFS) fail("send");
   ++flow.sent;
 }
@@ -212,7 +211,7 @@ void print(std::map<std::string, Arrivals>& arrivals, const Span& sent) {
   const std::int64_t from_ns = sent.first_ns + (sent.last_ns - sent.first_ns) / 5;
   std::fputs("{", stdout);
   for (auto& [name, arrived] : arrivals) {
-    Arrivals& flow = arrived;  // Clang 14 captures no structured bindings
+    Arrivals& flow = arrived;  // Clang 14 cannot capture structured bindings
     std::sort(flow.delay_ns.begin(), flow.delay_ns.end());
     const auto delay_us = [&flow](double share) {
       return flow.delay_ns[static_cast<std::size_t>(
@@ -244,7 +243,7 @@ int receive(int port) {
   any.sin6_family = AF_INET6;
   any.sin6_port = htons(static_cast<std::uint16_t>(port));
   const int on = 1;
-  const timeval wake{.tv_sec = 0, .tv_usec = 100'000};  // to look at the signal's flag
+  const timeval wake{.tv_sec = 0, .tv_usec = 100'000};  // so that the signal's flag is checked
   setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
   setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof wake);

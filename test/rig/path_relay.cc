@@ -1,5 +1,6 @@
-// A path between two network namespaces with the delay, jitter, loss and rate that a test asks for,
-// on kernels without netem: packets leave by a TUN device, wait here, and enter by another one.
+// A path between two network namespaces with the delay, jitter, loss and rate that a test requests,
+// on kernels without netem: packets leave by one TUN device, wait in this process, and enter by
+// another TUN device.
 //
 //   path_relay PREFIX [key=value...]     hosts PREFIX0 (10.78.0.1) and PREFIX1 (10.78.0.2), eth0
 //     delay=US      each way                      jitter=US   uniform, on top, drawn per packet
@@ -9,8 +10,8 @@
 //     rate=MBIT     each way, behind a queue of queue=KIB (default 256) that drops at its tail
 //     seed=N
 //
-// Says "ready", and ends with SIGTERM; then one JSON object says what passed and how late packets
-// were delivered (a relay that is late adds jitter of its own: results are as good as `late_us`).
+// Prints "ready", and ends at SIGTERM; then one JSON object has the packet counts and the lateness
+// of deliveries (a late relay adds jitter of its own: results are as accurate as `late_us`).
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -41,8 +42,8 @@ using Nanoseconds = std::int64_t;
 constexpr Nanoseconds kMicrosecond = 1000;
 constexpr std::size_t kPacketBytes = 9216;
 constexpr std::size_t kChecksumHeaderBytes = 10;  // struct virtio_net_hdr, before each packet
-constexpr int kBatch = 32;  // packets read before what is due is looked at again
-// Sleeping takes the kernel about this long to end; what is due sooner is waited for.
+constexpr int kBatch = 32;  // packets read before due packets are checked again
+// The kernel takes about this long to wake a sleeping process; for shorter waits the relay spins.
 constexpr Nanoseconds kSpin = 60 * kMicrosecond;
 constexpr std::size_t kLateBuckets = 10'000;  // of 1 us
 
@@ -125,8 +126,8 @@ int open_device(const Options& options, int host) {
   const int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   ifreq request{};
   std::strcpy(request.ifr_name, "eth0");
-  // The header that carries checksums still to be made is handed on as it is: so the kernel may cut
-  // up bursts (UDP_SEGMENT, TSO) in software, as with any card.
+  // The header with unfinished checksums is passed on unchanged, so the kernel may segment bursts
+  // (UDP_SEGMENT, TSO) in software, as with any NIC.
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
   if (device < 0 || ioctl(device, TUNSETIFF, &request) != 0 ||
       ioctl(device, TUNSETOFFLOAD, TUN_F_CSUM) != 0)
@@ -154,13 +155,13 @@ struct Later {
   }
 };
 
-// One direction: what was read and waits for its time.
+// One direction: the packets that were read and wait for their time.
 class Direction {
  public:
   Direction(const Options& options, int from, int to, std::uint64_t seed)
       : options_(options), from_(from), to_(to), random_(seed), late_(kLateBuckets) {}
 
-  // True if anything came.
+  // True if a packet was read.
   bool take(Nanoseconds began) {
     std::array<char, kPacketBytes> buffer;
     for (int i = 0; i < kBatch; ++i) {

@@ -1,10 +1,10 @@
 // Sends packets of chosen traffic classes through the verbs datapath, from one RDMA device of this
-// host to another, and counts per class what arrives; then one JSON line. No protocol is involved:
-// what is lost stays lost.
+// host to another, and counts the arrivals per class; then prints one JSON line. No protocol is
+// involved: lost packets are not sent again.
 //
 //   roce_traffic FROM TO PACKETS-PER-SECOND SECONDS BYTES CLASS:WEIGHT...
-// CLASS is a name of include/dlcp/traffic_class.h. Rate 0: as fast as it goes. A sender that was
-// held up does not catch up with more than one batch.
+// CLASS is a name of include/dlcp/traffic_class.h. Rate 0: full speed. A delayed sender catches up
+// with at most one batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using namespace dlcp;
 
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kHeaderBytes = 40;  // as DLCP's own; the class is its first byte
-constexpr Duration kQuiet = 500ms;        // after which nothing more is on its way
+constexpr Duration kQuiet = 500ms;        // after this time no packet is in flight
 
 [[noreturn]] void fail(const std::string& what) {
   fmt::print(stderr, "roce_traffic: {}\n", what);
@@ -145,7 +145,7 @@ class Traffic {
   double seconds_ = 0;
 };
 
-// "exact:1" "bulk-droppable:3": one of the first, three of the second, and again.
+// "exact:1" "bulk-droppable:3": one of the first, three of the second, repeatedly.
 std::vector<TrafficClass> order_of(char** begin, char** end) {
   std::vector<TrafficClass> order;
   for (; begin != end; ++begin) {

@@ -1,6 +1,6 @@
-// How fast one core encodes and decodes packets, and how much shorter they become: each form of the
-// code, on bytes that look like gradients, beside memcpy. Best of several rounds, as whatever else
-// runs on the machine only ever takes away.
+// How fast one core encodes and decodes packets, and how much shorter they become: each
+// implementation, on bytes that resemble gradients, compared with memcpy. Reports the best of
+// several rounds, because other load on the machine only slows them.
 //
 //   bench_compression [--packet BYTES] [--set BYTES] [--seconds S] [--json] [FORMAT FILE]
 //
@@ -46,7 +46,7 @@ struct Piece {
 
 constexpr std::size_t kGranule = 128;
 
-// Packets as a sender would cut them; `out` holds each in a place of its own.
+// Packets as a sender would cut them; `out` holds each at an offset of its own.
 std::vector<Piece> encode_all(const compression::BlockForm& form, const Load& load,
                               std::size_t room, std::vector<std::byte>& out) {
   std::vector<Piece> pieces;

@@ -1,5 +1,5 @@
-// Our core on one simulated bottleneck under conditions that the sweep (bench_congestion) does not
-// have: beside flows of TCP, jitter of other shapes, policers, unequal paths, and paths that
+// DLCP's core on one simulated bottleneck under conditions that the sweep (bench_congestion) does
+// not have: beside TCP flows, jitter of other shapes, policers, unequal paths, and paths that
 // change. A measurement, not a test; one line of JSON per condition.
 //
 //   bench_contest [--seed N]
@@ -112,7 +112,8 @@ void add_paths(std::vector<Condition>& all) {
   }
 }
 
-// Links on which a packet takes longer than the path: edge sites, shaped ports, tunnels.
+// Links on which a packet's transmission takes longer than the path's delay: edge sites, shaped
+// ports, tunnels.
 void add_slow(std::vector<Condition>& all) {
   for (const double mbps : {10.0, 25.0, 50.0, 100.0, 500.0}) {
     for (const Duration base : {Duration(50us), Duration(1ms), Duration(20ms)}) {
@@ -133,7 +134,7 @@ void add_slow(std::vector<Condition>& all) {
   }
 }
 
-// More senders than packets fit the path, into buffers shallow and deep.
+// More senders than the path holds packets, with shallow and deep buffers.
 void add_crowds(std::vector<Condition>& all) {
   for (const int flows : {16, 64, 256}) {
     for (const std::size_t buffer : {std::size_t{256} << 10, std::size_t{4} << 20}) {

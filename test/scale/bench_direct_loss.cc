@@ -1,8 +1,8 @@
-// What loss does to an all-reduce by direct exchange, beside a ring: to the sum, and to the time.
+// The effect of loss on an all-reduce by direct exchange, compared with a ring: on the sum, and on
+// the time.
 //
-//   bench_direct_loss sums            how far sums are from the exact ones, by what fills the holes
-//   bench_direct_loss times [RANKS] [CALLS] [SEEDS]   simulated 1 MiB at 1% loss: what the tail
-//   costs
+//   bench_direct_loss sums            error of the sums, by what fills the holes
+//   bench_direct_loss times [RANKS] [CALLS] [SEEDS]   simulated 1 MiB at 1% loss: cost of the tail
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double gauss(Rng& rng) {
 }
 
 // Every rank's gradient is signal and noise of equal energy; a packet's scale spans three decades,
-// by its place (layers) or by place and rank (whose samples hit what).
+// depending on its position (layers), or on position and rank (samples).
 enum class Scales { kOne, kByPlace, kByRankAndPlace };
 
 std::vector<std::vector<float>> gradients(Scales scales, Rng& rng) {
@@ -55,7 +55,7 @@ std::vector<std::vector<float>> gradients(Scales scales, Rng& rng) {
 
 using Holes = std::vector<std::vector<bool>>;  // by rank and packet
 
-// `share` of what crosses the network: the owner, who goes round, loses nothing of his own.
+// `share` of the packets that cross the network: the owners, which rotate, lose none of their own.
 Holes lose_packets(const std::vector<std::vector<float>>& inputs, double share, bool smallest,
                    Rng& rng) {
   Holes lost(kRanks, std::vector<bool>(kPackets));
@@ -112,7 +112,7 @@ std::vector<float> filled_sum(std::vector<std::vector<float>> inputs, const Hole
   return sum;
 }
 
-// Each hop loses packets of partial sums, of `share`; zeros stand in for them.
+// Each hop loses this share of packets of partial sums; zeros replace them.
 std::vector<float> ring_sum(const std::vector<std::vector<float>>& inputs, double share, Rng& rng) {
   std::vector<float> sum(kFloats);
   for (std::size_t packet = 0; packet < kPackets; ++packet) {
@@ -159,7 +159,7 @@ void sums() {
 constexpr std::uint64_t kBytes = 1 << 20;
 
 struct Times {
-  std::vector<double> us;  // of calls
+  std::vector<double> us;  // one per call
   simulate::TransportCounters counters;
   double p(double share) const {
     auto sorted = us;
@@ -169,7 +169,7 @@ struct Times {
   }
 };
 
-// The first call opens windows and does not count. `steps`: of a call.
+// The first call opens the windows and does not count. `steps`: per call.
 void add_times(const std::vector<simulate::Finish>& finishes, std::size_t steps, Times& times) {
   for (std::size_t first = steps; first < finishes.size(); first += steps) {
     Time began = kNever, ended{};
@@ -192,7 +192,7 @@ simulate::Workload rings(std::size_t ranks, std::size_t calls) {
       simulate::Step step = one[i];
       for (auto& before : step.after)
         before += static_cast<simulate::TransferId>(begin);
-      // A rank begins when it has the last part of the call before.
+      // A rank begins when it has the last part of the previous call.
       if (call > 0 && i < ranks)
         step.after = {static_cast<simulate::TransferId>(begin - ranks + (i + ranks - 1) % ranks)};
       all.push_back(std::move(step));
@@ -218,7 +218,7 @@ Times simulated(const simulate::Workload& workload, std::size_t ranks, std::size
     simulate::Fabric fabric(events, plan);
     job = std::make_unique<simulate::Job>(events, workload);
     simulate::CoreTransport transport(fabric, pool, *job, config);
-    job->at_start = [&](Time) {  // opening is not disturbed
+    job->at_start = [&](Time) {  // no loss during the opening
       for (std::uint32_t host = 0; host < ranks; ++host)
         fabric.to_host(host).set_loss(loss);
     };

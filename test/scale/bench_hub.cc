@@ -1,9 +1,9 @@
-// What hubs gain over direct exchange: the exchange that jobs run, between simulated hosts with the
-// real protocol. As many hubs as there are ranks, each with a rank's bandwidth.
+// The gain of hubs over direct exchange: the exchange of real jobs, between simulated hosts with
+// the real protocol. There are as many hubs as ranks, each with a rank's bandwidth.
 //
 //   bench_hub sizes [RANKS] [CALLS] [BLOCK_KIB]   the median call, by size, without loss
 //   bench_hub tails [RANKS] [HUBS] [CALLS] [SEEDS] [QUEUE_KIB] [DROP_PPM] [BLOCK_KIB]
-//                                             1 MiB into shallow queues, on links that drop: exact
+//                                             1 MiB, shallow queues, links with loss: exact
 //                                             and licensed
 #include <fmt/format.h>
 
@@ -47,8 +47,8 @@ std::vector<double> times_us(const DirectPlan& plan, const Network& network, std
     fmt::print(stderr, "not finished\n");
     std::exit(1);
   };
-  // Opening is not disturbed, and what it takes is not counted: the first call waits for it, and
-  // the second for the first.
+  // The opening is not disturbed, and its time does not count: the first call waits for it, and the
+  // second for the first.
   run_until([&] { return reduce.finished() || reduce.over(0); });
   datapath::sim::LinkFaults faults;
   faults.drop = network.drop;
@@ -66,7 +66,7 @@ double quantile(std::vector<double> times, double share) {
                         times.size() - 1)];
 }
 
-// `block`: the largest that hubs add at once.
+// `block`: the maximum that hubs add at once.
 void sizes(std::uint32_t ranks, std::uint32_t calls, std::size_t block) {
   fmt::print("{} ranks, {} hubs, 100 Gbit/s, 2 us a link, MTU 9000; median of {} calls, us:\n\n",
              ranks, ranks, calls - kFirstCounted);

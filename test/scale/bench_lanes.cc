@@ -1,7 +1,7 @@
-// Whether lanes work in parallel, in turn over one lane and over two:
-// - two threads, each with a stream of messages of its own. A lane is a pair of engines with memory
-//   between them in place of cards, so that nothing but our own code is measured: both sides, copy
-//   included;
+// Whether lanes work in parallel, measured alternately with one lane and with two:
+// - two threads, each with its own stream of messages. A lane is a pair of engines with memory
+//   between them instead of NICs, so that only DLCP's own code is measured: both sides, including
+//   the copy;
 // - one thread with one connection that only sends, or only receives, beside the lanes' helper
 //   threads. The other end is a core that the lane's own thread drives (far_end.h).
 //
@@ -33,8 +33,8 @@ namespace {
 
 using namespace dlcp;
 
-// Packets from one side to the other; the two sides of a lane run under locks of their own, so it
-// takes one of its own as well.
+// Packets from one side to the other; the two sides of a lane run under separate locks, so the
+// cable has one too.
 class Cable {
  public:
   static constexpr std::size_t kSlots = 512;
@@ -54,7 +54,7 @@ class Cable {
     }
     return taken;
   }
-  // What was taken the last time is free from here on.
+  // The packets returned by the last call are freed here.
   std::size_t take(Time now, std::span<wire::RxPacket> out) {
     const std::lock_guard lock(mutex_);
     begin_ += handed_out_;
@@ -116,7 +116,7 @@ struct Lane {
   std::unique_ptr<engine::Engine> b = open(std::make_unique<CableDatapath>(back, there, 1));
 };
 
-// Messages from a to b, one after the other, until told to stop.
+// Messages from a to b, one after the other, until it is stopped.
 class Stream {
  public:
   Stream(Lane& lane, std::uint32_t number, std::size_t bytes)
@@ -145,7 +145,7 @@ class Stream {
     engine::Request::Outcome outcome;
     while (request != nullptr &&
            engine.test(*request, outcome) == engine::Request::State::kPending) {
-      // Either side may have something to do for the other.
+      // Either side may have packets for the other.
       lane_.a->poll_state(*sends_);
       lane_.b->poll_state(*receives_);
     }
@@ -182,7 +182,7 @@ double gbytes_per_second(bool shared, double seconds, std::size_t bytes) {
   return static_cast<double>(messages * bytes) / took / 1e9;
 }
 
-// One connection over so many lanes, to or from far ends.
+// One connection over `lanes` lanes, to or from far ends.
 class Spread {
  public:
   Spread(std::size_t lanes, bool sends, std::size_t bytes)

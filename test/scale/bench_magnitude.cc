@@ -1,6 +1,6 @@
 // How fast packets are scored on one core: 4 KiB payloads that stay in the second-level cache, each
-// form and type, beside memcpy of the same packets. Best of several rounds, as whatever else runs
-// on the machine only ever takes away.
+// implementation and type, compared with memcpy of the same packets. Reports the best of several
+// rounds, because other load on the machine only slows them.
 //
 //   bench_magnitude [--packet BYTES] [--set BYTES] [--seconds S] [--json]
 #include <fmt/core.h>
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
                "usage: bench_magnitude [--packet BYTES] [--set BYTES] [--seconds S] [--json]\n");
     return 2;
   }
-  // Bytes whose floats, of whatever type, are finite: no exponent is all ones.
+  // Bytes that are finite floats of every type: no exponent is all ones.
   std::vector<std::byte> packets(options.set);
   Rng rng(1);
   for (auto& byte : packets)

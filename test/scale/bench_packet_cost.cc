@@ -1,8 +1,8 @@
-// What a data packet costs in instructions: two endpoints of the core over two verbs datapaths on a
-// card in memory that does next to nothing, in simulated time, a stream of messages from one to the
-// other. It prints what the datapath counts per packet; instructions are counted from outside, by
-// running it under callgrind (scale/packet_cost); times are of this machine. The two turns are
-// functions of their own so that either side can be counted alone.
+// The cost of a data packet in instructions: two endpoints of the core over two verbs datapaths on
+// a minimal card in memory, in simulated time, with a stream of messages from one to the other. It
+// prints the datapath's counts per packet; instructions are counted by running it under callgrind
+// (scale/packet_cost); times are those of this machine. The turns of sender and receiver are
+// separate functions so that each can be counted separately.
 //
 //   bench_packet_cost [--messages 64] [--entropy label|queue-pairs]
 //                     [--protection header|full|encrypted]
@@ -32,11 +32,11 @@ using namespace dlcp;
 
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 constexpr std::size_t kOutstanding = 8;
-constexpr std::size_t kPackets = 64;  // at once, as the engine takes them
+constexpr std::size_t kPackets = 64;  // per call, as in the engine
 constexpr Duration kStep = 5us;
-constexpr std::size_t kWirePackets = 16;  // in a step: some 100 Gb/s
+constexpr std::size_t kWirePackets = 16;  // per step: some 100 Gb/s
 
-// The fake's packet path without its checks and its allocations.
+// The fake card's packet path without its checks and allocations.
 class QuickVerbs final : public datapath::test::FakeVerbs {
  public:
   int query_port(ibv_context*, std::uint8_t, ibv_port_attr* attributes) override {
@@ -72,7 +72,7 @@ class QuickVerbs final : public datapath::test::FakeVerbs {
     return 0;
   }
 
-  // The wire carries up to so many packets on.
+  // The wire delivers up to `packets` packets.
   void advance(std::size_t packets) {
     for (; packets > 0 && gone_ != added_; --packets) {
       const Sent& sent = sent_[gone_++ % sent_.size()];
@@ -167,7 +167,7 @@ struct Host {
     return std::span(memory).subspan(number % kOutstanding * kMessageBytes, kMessageBytes);
   }
 
-  // What an engine's step does.
+  // The work of one engine step.
   inline __attribute__((always_inline)) void turn(Time now) {
     std::size_t count = 0;
     while ((count = datapath->receive(now, arrived)) > 0) {
@@ -192,11 +192,11 @@ struct Host {
   std::vector<std::byte> memory;
   std::vector<wire::RxPacket> arrived = std::vector<wire::RxPacket>(kPackets);
   std::vector<wire::TxPacket> out = std::vector<wire::TxPacket>(kPackets);
-  std::size_t first = 0, end = 0;  // of `out`, not yet taken
+  std::size_t first = 0, end = 0;  // not yet consumed part of `out`
 };
 
 __attribute__((noinline)) void sender_turn(Host& host, Time now) {
-  asm volatile("# sender");  // so that the two are not made one function
+  asm volatile("# sender");  // so that the compiler does not merge the two functions
   host.turn(now);
 }
 __attribute__((noinline)) void receiver_turn(Host& host, Time now) {

@@ -1,7 +1,7 @@
-// What one device of a large job costs: the real protocol core with a sending and a receiving
-// connection per peer and channel, against simulated peers in the same process. Packets are handed
-// over in memory, so that the figures are the core's own: no sockets (a device has one per path,
-// however many peers there are) and no kernel.
+// The cost of one device in a large job: the real protocol core with a sending and a receiving
+// connection per peer and channel, and simulated peers in the same process. Packets are passed in
+// memory, so that only the core is measured: no sockets (a device has one per path, however many
+// peers there are) and no kernel.
 //
 //   bench_peers [--peers 504] [--channels 16] [--json]
 #include <fmt/core.h>
@@ -42,7 +42,7 @@ double cpu_seconds_now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// The world: host 0 is the device that is measured, the others are its peers.
+// The simulated network: host 0 is the measured device, the others are its peers.
 class Fabric {
  public:
   explicit Fabric(std::uint32_t hosts) {
@@ -57,7 +57,7 @@ class Fabric {
   Endpoint& endpoint(std::uint32_t host) { return *endpoints_[host]; }
   Time now() const { return now_; }
 
-  // Runs `work` on a host; what host 0 allocates and how long it takes is booked.
+  // Runs `work` on a host; records memory and time used by host 0.
   template <class Work>
   auto on(std::uint32_t host, Work work) {
     if (host != 0) return work(*endpoints_[host]);
@@ -69,7 +69,7 @@ class Fabric {
     return result;
   }
 
-  // Lets simulated time pass in steps of 20 us until nothing moves for `quiet`.
+  // Advances simulated time in steps of 20 us until no packet has moved for `quiet`.
   void settle(Duration quiet) {
     Time last_move = now_;
     while (now_ - last_move < quiet) {

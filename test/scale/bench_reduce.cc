@@ -1,6 +1,6 @@
-// How fast one core reduces: blocks of N ranks that stay in the second-level cache, each form and
-// type, by bytes of input. Best of several rounds, as whatever else runs on the machine only ever
-// takes away.
+// How fast one core reduces: blocks of N ranks that stay in the second-level cache, each
+// implementation and type, in bytes of input. Reports the best of several rounds, because other
+// load on the machine only slows them.
 //
 //   bench_reduce [--op sum|prod|max|min] [--block BYTES] [--set BYTES] [--seconds S] [--json]
 //
@@ -32,7 +32,7 @@ struct Options : scale::SpeedOptions {
   std::size_t block = std::size_t{64} << 10;
 };
 
-// Of input.
+// In bytes of input.
 double speed(const Options& options, const collective::ReduceForm& form, DataType type,
              std::span<const std::byte* const> inputs, std::size_t bytes, std::byte* out) {
   const std::size_t all = bytes * inputs.size();
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
                "[--seconds S] [--json]\n");
     return 2;
   }
-  // Bytes whose floats, of whatever type, are finite: no exponent is all ones.
+  // Bytes that are finite floats of every type: no exponent is all ones.
   std::vector<std::byte> memory(options.set + options.block);
   Rng rng(1);
   for (auto& byte : memory)

@@ -1,12 +1,12 @@
-// What bounded loss gives rings of any size, simulated. One hop is measured over the real protocol,
-// at a loss rate: exact messages, licensed ones with budget enough, and licensed ones with none
-// left. An all-reduce is then composed of such hops, every rank waiting for the part before, with
-// the ledger's books kept for each. --direct simulates whole rings instead, to see how good the
-// composition is.
+// The gain of bounded loss for rings of any size, simulated. One hop is measured over the real
+// protocol at a loss rate: exact messages, licensed ones with sufficient budget, and licensed ones
+// without remaining budget. An all-reduce is then composed of such hops; every rank waits for the
+// previous part, and each has the ledger's accounting. --direct simulates whole rings instead, to
+// check the composition.
 //
 //   bench_ring_loss [--ranks N,N,...] [--message BYTES] [--loss SHARE] [--budget SHARE]
 //                   [--hops N] [--direct 1] [--run N] [--delay MICROSECONDS] [--rate GBITPS]
-// --run: packets that are lost at a time. --delay: of each link, one way; a packet passes two.
+// --run: packets lost at a time. --delay: of each link, one way; a packet passes two links.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Options {
   std::size_t message = std::size_t{1} << 20;
   double loss = 0.001;
   double budget = 0.01;
-  std::uint64_t hops = 4000;  // measured of each kind
+  std::uint64_t hops = 4000;  // measured for each kind
   bool direct = false;
   std::uint32_t run = 1;
   double delay_us = 2;
@@ -111,7 +111,7 @@ double quantile(std::vector<double>& values, double share) {
 struct Hop {
   double us = 0;
   std::uint64_t lost = 0;  // packets given up
-  bool hit = false;        // the network lost some of what the sender sent
+  bool hit = false;        // the network lost some of the sender's packets
 };
 
 // Messages one after the other over one connection; `budget_ppm` 0: exact.
@@ -145,11 +145,11 @@ std::vector<Hop> measure_hops(const Options& options, std::uint32_t budget_ppm) 
 
 struct Hops {
   std::vector<Hop> exact, licensed;
-  std::vector<Hop> refused;  // licensed, with losses and no budget
+  std::vector<Hop> refused;  // licensed, with losses but without budget
 };
 
 // Time of one all-reduce in microseconds. Every part travels 2(N - 1) hops; a rank sends a stage
-// when it has received the one before, and its link is free.
+// when it has received the previous one and its link is free.
 double compose(const Options& options, const Hops& hops, std::uint32_t ranks, bool licensed,
                Rng& rng) {
   core::Licence licence = licence_of(options, ranks);
@@ -169,7 +169,7 @@ double compose(const Options& options, const Hops& hops, std::uint32_t ranks, bo
         if (lost > 0 && !ledgers[to].reserve(licence, lost, options.message))
           hop = any(hops.refused);
       }
-      // The link was free when the receiver had the stage before.
+      // The link was free when the receiver had the previous stage.
       next[to] = std::max(received[rank], received[to]) + hop.us;
     }
     received.swap(next);

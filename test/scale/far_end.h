@@ -1,7 +1,6 @@
-// A datapath whose network is the other end itself: what is sent is shown to a core at once,
-// without payload, and what that core says is what arrives. So one thread does all the work of a
-// lane, as with a card that takes or brings bytes by itself, and two lanes have nothing in common
-// but the caller.
+// A datapath that contains the other end: sent packets go to a core at once, without payload, and
+// its answers are the received packets. So one thread does all the work of a lane, as with a card
+// that transfers bytes by itself, and two lanes share only the caller.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -40,13 +39,13 @@ class FarEnd final : public datapath::Datapath {
     return config;
   }
 
-  // Takes every message that comes to the listener's connection.
+  // Receives every message of the listener's connection.
   core::Endpoint::Listening take(std::vector<wire::EndpointAddress> lanes) {
     const auto listening = peer_.listen(1, 1, std::move(lanes));
     listener_ = listening.id;
     return listening;
   }
-  // Brings messages without end to a listener of the engine's.
+  // Sends messages endlessly to a listener of the engine.
   core::ConnectionId bring(const wire::Invitation& listener, const wire::Membership& membership) {
     brings_ = peer_.connect(engine::steady_now(), 1, listener, here_, membership);
     wake();
@@ -90,7 +89,8 @@ class FarEnd final : public datapath::Datapath {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto told = write(readable_, &one, sizeof one);
   }
-  // Control frames whole, of data the header in front of whatever lies there: tags cover no more.
+  // Control frames are complete; of data only the header is real, with arbitrary payload behind it:
+  // tags cover no more.
   static wire::RxPacket arrived(Time now, const wire::TxPacket& packet, std::byte* slot) {
     std::memcpy(slot, packet.header.data(), packet.header_bytes);
     if (packet.traffic_class == TrafficClass::kControl)

@@ -1,5 +1,4 @@
-// What benchmarks of one core have in common: bytes that stay in a cache, gone over again and
-// again.
+// Shared parts of single-core benchmarks: bytes that stay in a cache and are processed repeatedly.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +9,11 @@
 namespace dlcp::scale {
 
 struct SpeedOptions {
-  std::size_t set;  // bytes
+  std::size_t set;  // in bytes
   double seconds;   // of each measurement
   bool json = false;
 
-  // Takes argv[i], and moves i on to its value if it has one. False: it is another option.
+  // Parses argv[i], and moves i to its value if it has one. False: an unknown option.
   bool take(int argc, char** argv, int& i) {
     const std::string option = argv[i];
     if (option == "--json")
@@ -29,8 +28,8 @@ struct SpeedOptions {
   }
 };
 
-// Bytes per nanosecond, that is GB/s, of `pass`, which goes over so many. Best of several rounds of
-// `passes`, as whatever else runs on the machine only ever takes away.
+// Bytes per nanosecond (GB/s) of `pass`, which processes that many bytes. Best of several rounds of
+// `passes`, because other load on the machine only slows them.
 template <class Pass>
 double best_speed(double seconds, std::size_t passes, std::size_t bytes, Pass pass) {
   using Clock = std::chrono::steady_clock;

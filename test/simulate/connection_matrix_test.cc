@@ -11,7 +11,7 @@ std::string refusal(const std::string& text) {
   return matrix ? "" : matrix.error().message();
 }
 
-TEST_CASE("connections begin at a time or when those before them have ended") {
+TEST_CASE("connections begin at a time, or when the connections before them have ended") {
   const auto matrix = parse_connection_matrix(
       "# a comment\nNodes 8\nConnections 3\nTriggers 2\n\n"
       "0->1 id 1 start 2500000 size 1000 send_done_trigger 1\r\n"
@@ -32,7 +32,7 @@ TEST_CASE("connections begin at a time or when those before them have ended") {
   CHECK(workload[2].transfer.bytes == 3000);
 }
 
-TEST_CASE("a barrier lets go when all that name it have ended") {
+TEST_CASE("a barrier is passed when all connections that name it have ended") {
   const std::string text =
       "Nodes 4\nConnections 3\nTriggers 1\n0->3 start 0 size 1 send_done_trigger 1\n"
       "1->3 start 0 size 1 send_done_trigger 1\n3->2 trigger 1 size 1\n";
@@ -44,7 +44,7 @@ TEST_CASE("a barrier lets go when all that name it have ended") {
         "as send_done_trigger");
 }
 
-TEST_CASE("what cannot be a matrix is refused with its line") {
+TEST_CASE("an invalid matrix is refused with its line") {
   const std::string head = "Nodes 4\nConnections 1\n";
   CHECK(refusal("") == "x.cm: there is no line 'Nodes N'; begin with it");
   CHECK_THAT(refusal(head + "0->4 start 0 size 1\n"),
@@ -65,7 +65,7 @@ TEST_CASE("what cannot be a matrix is refused with its line") {
       Contains("id 1 is there twice"));
 }
 
-TEST_CASE("connections that wait for each other in a circle are refused") {
+TEST_CASE("connections that wait for each other in a cycle are refused") {
   CHECK_THAT(refusal("Nodes 4\nConnections 2\nTriggers 2\n"
                      "0->1 id 1 trigger 1 size 1 send_done_trigger 2\n"
                      "1->2 id 2 trigger 2 size 1 send_done_trigger 1\n"

@@ -34,7 +34,7 @@ TEST_CASE("a fat tree of radix 16 has 1024 hosts, and a quarter of the uplinks a
   CHECK(thin.find(Fabric::Tier::kLeafUp, 32) == thin.links().size());
 }
 
-TEST_CASE("every transport delivers a permutation, and the same seed the same moments") {
+TEST_CASE("every transport delivers a permutation, and equal seeds give equal times") {
   for (const Contender contender :
        {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc, Contender::kDctcp,
         Contender::kPfabric, Contender::kPias, Contender::kNdp, Contender::kRoce}) {
@@ -65,7 +65,7 @@ TEST_CASE("every transport repairs silent loss") {
 }
 
 TEST_CASE(
-    "a dead uplink costs nothing once routing has taken it out, and all that is hashed to it "
+    "a dead uplink costs nothing once it is out of the routing, and all packets hashed to it "
     "before") {
   Setting setting = small(Contender::kNscc);
   setting.timeout_min = 1ms;
@@ -93,7 +93,7 @@ TEST_CASE("a full switch that trims loses no packet, only its payload") {
   CHECK(outcome.transport.timeouts == 0);
 }
 
-TEST_CASE("a licensed transfer is given up in part, and never more than its share") {
+TEST_CASE("a licensed transfer gives up a part, and never more than its share") {
   Setting setting = small(Contender::kDlcp);
   setting.loss = 0.02;
   Workload workload = permutation(setting.fabric.hosts(), 2'000'000, 5);
@@ -106,7 +106,9 @@ TEST_CASE("a licensed transfer is given up in part, and never more than its shar
   CHECK(outcome.transport.bytes_given_up <= 16 * 200'000);
 }
 
-TEST_CASE("what is lost of licensed gradients is what is worth least, unless marks are blind") {
+TEST_CASE(
+    "lost parts of licensed gradients have the smallest magnitudes, unless marks ignore "
+    "magnitudes") {
   Setting setting = small(Contender::kDlcp);
   Workload workload = incast(16, 15, 1'000'000, 1);
   for (Step& step : workload)
@@ -122,12 +124,12 @@ TEST_CASE("what is lost of licensed gradients is what is worth least, unless mar
   CHECK(cost(false) < 0.1);
 }
 
-TEST_CASE("a transfer that has no room in the phantom memory is refused by name") {
+TEST_CASE("a transfer that does not fit the phantom memory is refused with its name") {
   CHECK_THROWS_WITH(run(small(Contender::kDlcp), incast(16, 1, std::uint64_t{1} << 27, 1)),
                     Contains("several instead"));
 }
 
-TEST_CASE("neighbours have a transport and a queue of their own, and do not count as the job") {
+TEST_CASE("neighbours have their own transport and queue, and do not count for the job") {
   Setting setting = small(Contender::kDlcp);
   const Workload alone = incast(16, 3, 300'000, 1);
   std::set<HostIndex> taken{0};
@@ -146,23 +148,22 @@ TEST_CASE("neighbours have a transport and a queue of their own, and do not coun
   setting.dctcp_neighbours = true;
   const Outcome outcome = run(setting, workload);
   REQUIRE(outcome.ended);
-  CHECK(outcome.transport.bytes == 3 * 300'000);  // what DLCP has moved
+  CHECK(outcome.transport.bytes == 3 * 300'000);  // the bytes that DLCP has moved
   CHECK(outcome.took < 200us);
   CHECK(outcome.finishes.back().neighbour);
   setting.dctcp_neighbours = false;
   CHECK(run(setting, workload).transport.bytes == 3 * 300'000 + (workload.size() - 3) * 50'000);
 }
 
-TEST_CASE(
-    "receives are posted ahead of what is sent, and the k-th message meets the k-th of them") {
+TEST_CASE("receives are posted ahead of sends, and the k-th message goes into the k-th receive") {
   const Setting setting = small(Contender::kDlcp);
   std::vector<HostIndex> ring(16);
   for (HostIndex i = 0; i < 16; ++i)
     ring[i] = i;
   const Outcome outcome = run(setting, ring_all_reduce(ring, 16 * 100'000));
   REQUIRE(outcome.ended);
-  CHECK(outcome.took < 30 * 15us);  // of which 8 are the wire's, and 4 the way's
-  // Between two hosts, begun in another order than they were announced in.
+  CHECK(outcome.took < 30 * 15us);  // of which 8 us are transmission, and 4 us the path's delay
+  // Between two hosts, in another order than announced.
   Workload workload = incast(16, 1, 200'000, 1);
   for (const auto& [bytes, wait] : {std::pair{50'000, 300us}, std::pair{300'000, 100us}}) {
     workload.push_back(workload.front());
@@ -176,7 +177,8 @@ TEST_CASE(
   CHECK(mixed.finishes[1].delivered > mixed.finishes[1].began);
 }
 
-TEST_CASE("switches without classes hold so many bytes and drop the rest, whoever sends") {
+TEST_CASE(
+    "switches without classes hold a fixed number of bytes and drop the rest, whoever sends") {
   Setting setting = small(Contender::kDctcp);
   setting.timeout_min = 1ms;
   setting.queue_bytes = 30'000;
@@ -187,7 +189,7 @@ TEST_CASE("switches without classes hold so many bytes and drop the rest, whoeve
   CHECK(outcome.queues.marked == 0);
 }
 
-TEST_CASE("transfers in opposite directions, whose answers wait behind data, fill both links") {
+TEST_CASE("transfers in opposite directions, whose ACKs queue behind data, fill both links") {
   Setting setting;
   Wire wire;
   wire.gbit_per_s = 0.2;
@@ -196,7 +198,7 @@ TEST_CASE("transfers in opposite directions, whose answers wait behind data, fil
   setting.fabric.card_gbit_per_s = 10;
   setting.paths = 16;
   setting.queue_bytes = 256 << 10;
-  setting.loss_to_hosts = 0.001;  // ends the first, fast growth
+  setting.loss_to_hosts = 0.001;  // ends slow start
   Workload there(1);
   there[0].transfer = {0, 1, 16 << 20, 0};
   Workload both = there;
@@ -211,7 +213,7 @@ TEST_CASE("transfers in opposite directions, whose answers wait behind data, fil
   CHECK(opposed < alone * 11 / 10);
 }
 
-TEST_CASE("a crowd of senders to one receiver keeps its link busy, and drops little") {
+TEST_CASE("an incast keeps the receiver's link busy, and drops little") {
   constexpr std::size_t kSenders = 128;
   constexpr std::uint64_t kBytes = 100'000;
   Setting setting;
@@ -223,8 +225,8 @@ TEST_CASE("a crowd of senders to one receiver keeps its link busy, and drops lit
   CHECK(outcome.transport.again() < 0.05);
 }
 
-// Whose crowd has gone must not go on at the crowd's pace.
-TEST_CASE("the last of a crowd ends with the others") {
+// A sender whose competitors have finished must not continue at the incast's rate.
+TEST_CASE("the last sender of an incast ends with the others") {
   Setting setting;
   setting.fabric = fat_tree(16, Wire{});
   const Outcome outcome = run(setting, incast(1024, 1023, 100'000, 1));
@@ -238,8 +240,8 @@ TEST_CASE("the last of a crowd ends with the others") {
   CHECK(outcome.transport.again() < 0.05);
 }
 
-// So that a server can add and answer while the rest comes in.
-TEST_CASE("of a crowd's long messages the first of all end before the second") {
+// So that a server can add and answer while other messages still arrive.
+TEST_CASE("in an incast of long messages all senders' first messages end before the second ones") {
   constexpr std::size_t kWorkers = 28;
   ParameterServerPlan plan;
   plan.workers = kWorkers;
@@ -250,7 +252,7 @@ TEST_CASE("of a crowd's long messages the first of all end before the second") {
   const Workload workload = parameter_servers(plan, 1);
   const Outcome outcome = run(setting, workload);
   REQUIRE(outcome.ended);
-  // Of each tensor, kWorkers pushes and then as many pulls.
+  // For each tensor, kWorkers pushes and then as many pulls.
   const auto pushed = [&](std::size_t tensor) {
     Duration last{};
     for (std::size_t i = 0; i < kWorkers; ++i)
@@ -260,9 +262,9 @@ TEST_CASE("of a crowd's long messages the first of all end before the second") {
   CHECK(pushed(0) < pushed(2) * 45 / 100);
 }
 
-// Whoever serves all of his senders alike keeps together those who meet: then this takes twice as
-// long as the links need.
-TEST_CASE("in an exchange of all with all receivers stay busy") {
+// A receiver that serves all senders equally keeps colliding senders together: then this takes
+// twice as long as the links need.
+TEST_CASE("in an all-to-all exchange receivers stay busy") {
   constexpr std::size_t kHosts = 48;
   constexpr std::uint64_t kBytes = 512 << 10;
   Setting setting;
@@ -273,7 +275,7 @@ TEST_CASE("in an exchange of all with all receivers stay busy") {
   CHECK(static_cast<double>(outcome.took.count()) < 1.35 * ideal);
 }
 
-TEST_CASE("a step begins when all that it waits for has arrived") {
+TEST_CASE("a step begins when all of its inputs have arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;
   last.transfer = {0, 5, 1000, 0};

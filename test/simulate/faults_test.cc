@@ -1,4 +1,4 @@
-// Faults that pass: a cable that flaps or crawls for a while, a host that asks to be paused.
+// Temporary faults: a link that flaps or is slow for a while, a host that sends pause frames.
 #include "catch.h"
 #include "simulate/contest.h"
 #include "simulate/workloads.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kBytes = 4'000'000;  // 325 us at 100 Gbit/s
 
-// Two leaves of a host each, and of the first one's uplinks the first in trouble.
+// Two leaves with a host each; the first uplink of the first leaf has the fault.
 Setting pair_of_leaves(Contender contender, std::size_t spines, double uplink_gbit) {
   Wire uplink;
   uplink.gbit_per_s = uplink_gbit;
@@ -36,7 +36,7 @@ Workload one_transfer(std::uint64_t bytes = kBytes) {
   return workload;
 }
 
-TEST_CASE("a cable that crawls for a while is as fast as before when it is over") {
+TEST_CASE("a link that was slow for a while is as fast as before afterwards") {
   Setting setting = pair_of_leaves(Contender::kDctcp, 1, 100);
   const Duration whole = run(setting, one_transfer()).took;
   setting.faults = {fault_of(0.1, 200us)};
@@ -48,9 +48,9 @@ TEST_CASE("a cable that crawls for a while is as fast as before when it is over"
   CHECK(lasting > 8 * whole);
 }
 
-// What was under way there is lost, and which of the eight ways was hit the sender learns from what
-// the others have delivered: a round trip, and the doubts of path_set.
-TEST_CASE("a dead uplink that routing does not know of costs little") {
+// Packets in flight there are lost. The sender finds the affected path among eight from the
+// deliveries of the others: it takes a round trip, and path_set's doubts.
+TEST_CASE("a dead uplink that routing has not noticed costs little") {
   Setting setting = pair_of_leaves(Contender::kDlcp, 8, 100);
   const Outcome whole = run(setting, one_transfer());
   setting.faults = {fault_of(0, 0us)};
@@ -63,7 +63,7 @@ TEST_CASE("a dead uplink that routing does not know of costs little") {
   CHECK(dead.transport.again() < 0.1);
 }
 
-TEST_CASE("a cable that flaps carries what it can between") {
+TEST_CASE("a flapping link is used between its outages") {
   Setting setting = pair_of_leaves(Contender::kDlcp, 1, 100);
   const Outcome whole = run(setting, one_transfer());
   setting.faults = {fault_of(0, 50us, 300us)};
@@ -75,7 +75,7 @@ TEST_CASE("a cable that flaps carries what it can between") {
   CHECK_FALSE(run(setting, one_transfer()).ended);
 }
 
-TEST_CASE("routing takes a cable back in that is well again") {
+TEST_CASE("routing uses a link again after it recovers") {
   Setting setting = pair_of_leaves(Contender::kNscc, 2, 50);
   const Duration whole = run(setting, one_transfer()).took;
   setting.faults = {fault_of(0, 0us)};

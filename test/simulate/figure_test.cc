@@ -9,7 +9,7 @@
 namespace dlcp::simulate {
 namespace {
 
-TEST_CASE("an interval is Student's, and that of one sample has no width") {
+TEST_CASE("a confidence interval is Student's, and that of one sample has no width") {
   const Interval one = interval_of({5});
   CHECK(one.low == 5);
   CHECK(one.high == 5);
@@ -18,14 +18,14 @@ TEST_CASE("an interval is Student's, and that of one sample has no width") {
   CHECK(three.high == Approx(2 + 4.303 / std::sqrt(3.0)).epsilon(1e-4));
 }
 
-TEST_CASE("a quantile is the smallest sample that so many do not exceed") {
+TEST_CASE("a quantile is the smallest sample that at most that share exceeds") {
   CHECK(quantile({3, 1, 2}, 0.5) == 2);
   CHECK(quantile({3, 1, 2}, 0.99) == 3);
   CHECK(quantile({3, 1, 2}, 0.01) == 1);
   CHECK(quantile({}, 0.5) == 0);
 }
 
-TEST_CASE("quick figures have rows of all their transports, and say who wins") {
+TEST_CASE("quick figures have rows of all their transports, and name the best") {
   FigureWishes wishes;
   wishes.quick = true;
   wishes.seeds = 1;
@@ -48,7 +48,7 @@ TEST_CASE("quick figures have rows of all their transports, and say who wins") {
   }
 }
 
-TEST_CASE("where intervals overlap nobody is said to win") {
+TEST_CASE("if intervals overlap no transport is named the best") {
   FigureWishes wishes;
   wishes.seeds = 2;
   Series series("X", "x", wishes);

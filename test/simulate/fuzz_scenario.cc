@@ -1,5 +1,5 @@
-// Whatever a scenario or a connection matrix holds is refused or can be simulated: all hosts are
-// there, all steps can begin, sizes are within bounds.
+// Any scenario or connection matrix is either refused or can be simulated: all hosts exist, all
+// steps can begin, and sizes are within bounds.
 #include <string>
 
 #include "cli/simulate/scenario_file.h"

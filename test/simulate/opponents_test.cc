@@ -1,4 +1,4 @@
-// What the models of other transports do, each at the point that it is known for.
+// The characteristic behaviour of the models of other transports.
 #include "catch.h"
 #include "simulate/contest.h"
 #include "simulate/opponents/pias.h"
@@ -23,7 +23,7 @@ TEST_CASE("DCTCP keeps the queue near its threshold and loses nothing with few s
   CHECK(outcome.queues.marked > 100);
 }
 
-TEST_CASE("who loses the end of a message waits for a time-out, DCTCP for a long one") {
+TEST_CASE("a sender that loses the end of a message waits for a timeout, DCTCP for a long one") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.loss = 0.02;
@@ -51,7 +51,7 @@ TEST_CASE("pFabric finishes the short message first") {
   CHECK(outcome.finishes[0].took() > 600us);
 }
 
-TEST_CASE("PIAS lets a short message overtake a long one whose length it does not know") {
+TEST_CASE("PIAS lets a short message overtake a long one although it does not know the lengths") {
   Workload workload = incast(4, 3, 8'000'000, 1);
   workload[2].transfer.bytes = 10'000;
   workload[2].wait = 500us;
@@ -62,7 +62,7 @@ TEST_CASE("PIAS lets a short message overtake a long one whose length it does no
   CHECK(behind > outcome.finishes[2].took() + 5us);
 }
 
-TEST_CASE("a packet of PIAS sinks a level each time its message has grown fourfold") {
+TEST_CASE("PIAS lowers a message's priority by one each time its sent bytes have grown fourfold") {
   StrictLevels queue(1'000'000, 1'000'000);
   PacketPool pool;
   for (const int level : {2, 0, 1}) {
@@ -77,7 +77,7 @@ TEST_CASE("a packet of PIAS sinks a level each time its message has grown fourfo
   CHECK(queue.next() == nullptr);
 }
 
-TEST_CASE("NDP loses no packet in an incast, and its receiver's link never rests") {
+TEST_CASE("NDP loses no packet in an incast, and its receiver's link is always busy") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.contender = Contender::kNdp;
@@ -90,7 +90,8 @@ TEST_CASE("NDP loses no packet in an incast, and its receiver's link never rests
   CHECK(outcome.took < 1310us);  // 31 x 500 kB at 100 Gbit/s with headers: 1260
 }
 
-TEST_CASE("RoCE's switches pause instead of dropping, and go-back-N sends all behind a gap again") {
+TEST_CASE(
+    "RoCE's switches pause instead of dropping, and go-back-N resends everything behind a gap") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.contender = Contender::kRoce;
@@ -108,7 +109,7 @@ TEST_CASE("RoCE's switches pause instead of dropping, and go-back-N sends all be
   CHECK(static_cast<double>(lossy.transport.packets_again) > 5 * lost);
 }
 
-TEST_CASE("a paused port sends of its strict queue alone, and goes on when it may") {
+TEST_CASE("a paused port sends only from its strict queue, and continues when the pause ends") {
   PacketPool pool;
   Events events;
   struct End final : Sink {
@@ -135,7 +136,7 @@ TEST_CASE("a paused port sends of its strict queue alone, and goes on when it ma
   CHECK(port.counters().pauses == 1);
 }
 
-TEST_CASE("spraying loads all uplinks alike, one path does not") {
+TEST_CASE("spraying loads all uplinks equally, a single path does not") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.contender = Contender::kNscc;
@@ -147,7 +148,7 @@ TEST_CASE("spraying loads all uplinks alike, one path does not") {
   CHECK(hashed > 1.8);
 }
 
-TEST_CASE("switches that route adaptively load all uplinks alike, whatever the hosts do") {
+TEST_CASE("switches with adaptive routing load all uplinks equally, whatever the hosts do") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.contender = Contender::kNscc;
@@ -162,7 +163,7 @@ TEST_CASE("switches that route adaptively load all uplinks alike, whatever the h
   CHECK(adaptive.took < 0.7 * hashed.took);
 }
 
-TEST_CASE("NSCC leaves paths on which nothing is heard") {
+TEST_CASE("NSCC abandons paths without acknowledgements") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
   setting.contender = Contender::kNscc;

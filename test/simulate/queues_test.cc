@@ -1,4 +1,4 @@
-// Ports and what waits at them.
+// Ports and their queues.
 #include "catch.h"
 #include "simulate/class_queues.h"
 #include "simulate/opponents/pfabric.h"
@@ -24,7 +24,7 @@ struct Arrivals final : Sink {
   std::vector<std::uint32_t> flows;
 };
 
-TEST_CASE("the pool takes packets back and hands them out as new") {
+TEST_CASE("the pool recycles packets and returns them reset") {
   PacketPool pool;
   PacketPtr packet = data(pool, 7, 3);
   packet->bytes.resize(10);
@@ -36,7 +36,7 @@ TEST_CASE("the pool takes packets back and hands them out as new") {
   CHECK(packet->bytes.empty());
 }
 
-TEST_CASE("packets back to back leave without the rounding of nanoseconds adding up") {
+TEST_CASE("the rounding to nanoseconds does not add up over back-to-back packets") {
   PacketPool pool;
   Arrivals end;
   Events events;
@@ -91,13 +91,14 @@ TEST_CASE("droppable packets are dropped by precedence, and never marked") {
   CHECK(queues.next()->ecn == Ecn::kCe);
 }
 
-TEST_CASE("pFabric's queue serves who has the least left, and drops who has the most") {
+TEST_CASE(
+    "pFabric's queue sends the flow with the fewest bytes left, and drops the one with the most") {
   PacketPool pool;
   LeastLeftFirst queue(3000);
   queue.admit(data(pool, 1, 50));
   queue.admit(data(pool, 2, 5));
   queue.admit(data(pool, 3, 90));
-  queue.admit(data(pool, 4, 20));  // pushes out the 90
+  queue.admit(data(pool, 4, 20));  // evicts the packet with 90 left
   CHECK(queue.counters().dropped == 1);
   CHECK(queue.next()->flow == 2);
   CHECK(queue.next()->flow == 4);
@@ -105,7 +106,8 @@ TEST_CASE("pFabric's queue serves who has the least left, and drops who has the 
   CHECK(queue.next() == nullptr);
 }
 
-TEST_CASE("of a flow the earliest packet goes first, although a later one has less left") {
+TEST_CASE(
+    "the earliest packet of a flow is sent first, although a later one has fewer bytes left") {
   PacketPool pool;
   LeastLeftFirst queue(10'000);
   queue.admit(data(pool, 1, 10));
@@ -114,7 +116,7 @@ TEST_CASE("of a flow the earliest packet goes first, although a later one has le
   CHECK(queue.next()->left == 9);
 }
 
-TEST_CASE("a dead link swallows, a withdrawn one is not used") {
+TEST_CASE("a dead link loses packets, a withdrawn link is not used") {
   PacketPool pool;
   Arrivals end;
   Events events;

@@ -1,4 +1,4 @@
-// Steps of training: what is moved, and when it may begin.
+// Training steps: the bytes they move, and when transfers may begin.
 #include "simulate/training_step.h"
 
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr AllReduce kAll[] = {AllReduce::kRing, AllReduce::kHierarchical, AllReduce::kDirect};
 
-TEST_CASE("every algorithm sends 2 (N - 1) / N of the gradient from each host, across leaves too") {
+TEST_CASE("with every algorithm each host sends 2 (N - 1) / N of the gradient, across leaves too") {
   for (const AllReduce kind : kAll) {
     const Workload workload = training_step({{160'000, 0ns}}, kind, 2, 4);
     std::map<HostIndex, std::uint64_t> sent;
@@ -24,7 +24,7 @@ TEST_CASE("every algorithm sends 2 (N - 1) / N of the gradient from each host, a
   }
 }
 
-TEST_CASE("a sum begins when its gradient is there, and after the sum before it") {
+TEST_CASE("an all-reduce begins when its gradient is ready and the previous all-reduce has ended") {
   for (const AllReduce kind : kAll) {
     const Workload workload = training_step({{80'000, 50us}, {80'000, 60us}}, kind, 2, 2);
     Setting setting;
@@ -42,7 +42,7 @@ TEST_CASE("a sum begins when its gradient is there, and after the sum before it"
   }
 }
 
-TEST_CASE("a model's step is its arithmetic, and its last layers are summed first") {
+TEST_CASE("the time of a model's step is its arithmetic, and its last layers are reduced first") {
   const Model& model = models().front();
   const StepPlan plan = step_of(model, 100, 1);
   double macs = 0;

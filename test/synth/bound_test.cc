@@ -13,7 +13,7 @@ void near(double seen, double wanted) {
 
 }  // namespace
 
-TEST_CASE("the boxes of TACCL's paper have the bounds that their slowest cuts give") {
+TEST_CASE("the boxes of TACCL's paper have the bounds given by their slowest cuts") {
   near(bound_of(taccl("ndv2.json", "ndv2-x2.json"), Collective::kAllGather).rate, 25e9);
   near(bound_of(taccl("ndv2.json", "ndv2-x4.json"), Collective::kAllGather).rate, 50e9 / 3);
   near(bound_of(taccl("dgx2.json", "dgx2-x2.json"), Collective::kAllGather).rate, 125e9 * 32 / 31);
@@ -21,7 +21,7 @@ TEST_CASE("the boxes of TACCL's paper have the bounds that their slowest cuts gi
   near(bound_of(taccl("dgx2.json", "dgx2-x2.json"), Collective::kAllToAll).rate, 12.5e9);
 }
 
-TEST_CASE("hosts on one switch are bound by their own links") {
+TEST_CASE("hosts on one switch are limited by their own links") {
   for (const int n : {2, 3, 7, 16}) {
     const Topology topology = star(n);
     const double link = 12.5e9, shards = static_cast<double>(n) / (n - 1);
@@ -32,7 +32,7 @@ TEST_CASE("hosts on one switch are bound by their own links") {
   }
 }
 
-TEST_CASE("oversubscribed leaves bind what must cross them") {
+TEST_CASE("oversubscribed leaves limit the traffic between leaves") {
   const Topology topology = leaf_spine(4, 4, "100G", "100G");
   near(bound_of(topology, Collective::kAllToAll).rate, 12.5e9 * 16 / (4 * 12));
   near(bound_of(topology, Collective::kAllGather).rate, 12.5e9 * 16 / 15);
@@ -40,7 +40,7 @@ TEST_CASE("oversubscribed leaves bind what must cross them") {
   near(bound_of(leaf_spine(4, 4, "100G", "50G"), Collective::kAllReduce).rate, 6.25e9 * 4 / 6);
 }
 
-TEST_CASE("links that are slower one way bind by that way") {
+TEST_CASE("links with a slower direction limit by that direction") {
   const Topology topology = parsed(
       "{ranks: [a, b, c], switches: [s], links: [{from: [a, b, c], to: s, rate: 10G, one_way: "
       "yes}, {from: s, to: [a, b, c], rate: 40G, one_way: yes}]}");
@@ -49,20 +49,20 @@ TEST_CASE("links that are slower one way bind by that way") {
   near(bound_of(topology, Collective::kReduceScatter).rate, 1.25e9 * 3 / 2);
 }
 
-TEST_CASE("a switch that copies lifts what the senders' links bind") {
+TEST_CASE("a switch that copies removes the limit of the senders' links") {
   const Topology topology = parsed(
       "{ranks: [a, b, c], switches: [{name: s, multicast: yes}], links: [{from: [a, b, c], to: s, "
       "rate: 10G, one_way: yes}, {from: s, to: [a, b, c], rate: 40G, one_way: yes}]}");
   near(bound_of(topology, Collective::kAllGather).rate, 1.25e9 * 3);
 }
 
-TEST_CASE("a single rank is bound by nothing") {
+TEST_CASE("a single rank has no limit") {
   CHECK(std::isinf(bound_of(star(1), Collective::kAllReduce).rate));
   CHECK(bound_of(star(1), Collective::kAllReduce).seconds(1e9) == 0);
 }
 
-TEST_CASE("a path of many links binds small sizes by its latency") {
-  // Four links of 1 us and a message's cost at both ends.
+TEST_CASE("for small sizes the latency of a path of many links is the limit") {
+  // Four links of 1 us, plus the cost of a message at both ends.
   CHECK(bound_of(leaf_spine(2, 2, "100G", "100G"), Collective::kAllReduce).seconds(1) ==
         Approx(6e-6));
 }

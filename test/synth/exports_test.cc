@@ -1,4 +1,4 @@
-// What other programs read: MSCCL's XML and the picture.
+// Files for other programs: MSCCL's XML and the picture.
 #include <deque>
 #include <map>
 #include <regex>
@@ -27,7 +27,7 @@ struct Block {
   std::vector<Step> steps;
 };
 
-// What an interpreter of the XML sees, by GPU and thread block.
+// The XML as an interpreter reads it, by GPU and thread block.
 std::vector<std::vector<Block>> read_xml(const std::string& xml) {
   std::vector<std::vector<Block>> gpus;
   static const std::regex kLine(R"re(<(gpu|tb|step) (.*?)/?>)re"), kPair(R"re((\w+)="([^"]*)")re");
@@ -147,7 +147,7 @@ TEST_CASE("MSCCL's XML computes the collective") {
   }
 }
 
-TEST_CASE("what MSCCL++'s executor has no room for is refused, and plans can do without") {
+TEST_CASE("plans that exceed MSCCL++'s executor are refused, and plans can be made to fit") {
   const Topology topology = star(40);
   const Recipe direct{.name = "direct",
                       .family = Family::kExchange,
@@ -200,7 +200,7 @@ TEST_CASE("an order file is a network of its groups") {
   CHECK(topology->ranks() == 3);
   CHECK(topology->rank_name(0) == "c");
   CHECK(levels_of(topology.value()).front().groups == 2);
-  CHECK(topology->notes.size() == 3);  // d is silent, c has no rate, l1 no uplink
+  CHECK(topology->notes.size() == 3);  // d does not answer, c has no rate, l1 no uplink
   // Two of three shards leave l0.
   CHECK(bound_of(topology.value(), Collective::kAllGather).rate == Approx(6.25e9 * 3 / 2));
 }

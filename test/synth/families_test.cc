@@ -33,7 +33,7 @@ TEST_CASE("every regular algorithm is correct for every number of ranks") {
   }
 }
 
-TEST_CASE("two and three levels follow leaves and pods") {
+TEST_CASE("algorithms of two and three levels follow leaves and pods") {
   const Topology topology = parsed(R"(
 ranks: h[0-11]
 switches: ['l[0-5]', 'p[0-1]', core]
@@ -62,7 +62,7 @@ links:
   CHECK(three);
 }
 
-TEST_CASE("NCCL's two trees share the work: who forwards in one is a leaf of the other") {
+TEST_CASE("NCCL's two trees share the work: a rank that forwards in one is a leaf of the other") {
   std::vector<int> order(16);
   std::iota(order.begin(), order.end(), 0);
   const auto trees = double_binary_tree(order);
@@ -78,13 +78,14 @@ TEST_CASE("NCCL's two trees share the work: who forwards in one is a leaf of the
   }
 }
 
-TEST_CASE("a ring's time is the one that everybody knows") {
+TEST_CASE("a ring's time is the well-known one") {
   const Topology topology = star(8);
   const Routes routes(topology);
   std::vector<int> order(8);
   std::iota(order.begin(), order.end(), 0);
   const auto schedule = expand(nccl_ring(order), Collective::kAllReduce, 8).value();
-  // 14 steps of: a message's cost at both ends, two links of 1 us, an eighth of the data.
+  // 14 steps, each with a message's cost at both ends, two links of 1 us, and an eighth of the
+  // data.
   const double bytes = 8e6;
   CHECK(simulate(topology, routes, schedule, bytes).seconds ==
         Approx(14 * (4e-6 + bytes / 8 / 12.5e9)).epsilon(0.02));
@@ -106,8 +107,8 @@ TEST_CASE("messages on one link wait for each other") {
   CHECK(simulate(topology, routes, schedule, 4e9).seconds == Approx(2 * one).epsilon(0.001));
 }
 
-TEST_CASE("packed trees and paths are correct where ranks must relay") {
-  // A line: nobody but neighbours can be sent to.
+TEST_CASE("packed trees and paths are correct if ranks must relay") {
+  // A line: a rank can send to its neighbours only.
   const Topology topology = parsed(
       "{ranks: 'h[0-4]', links: [{from: h0, to: h1, rate: 10G}, {from: h1, to: h2, rate: 20G}, "
       "{from: h2, to: h3, rate: 10G}, {from: h3, to: h4, rate: 10G}]}");
@@ -121,7 +122,7 @@ TEST_CASE("packed trees and paths are correct where ranks must relay") {
   }
 }
 
-TEST_CASE("links that lead one way are packed as well") {
+TEST_CASE("unidirectional links are packed as well") {
   const Topology topology = parsed(
       "{ranks: 'h[0-2]', links: [{from: h0, to: h1, rate: 10G, one_way: yes}, {from: h1, to: h2, "
       "rate: 10G, one_way: yes}, {from: h2, to: h0, rate: 10G, one_way: yes}]}");

@@ -1,4 +1,4 @@
-// Whatever a plan file holds is refused or makes a schedule that can be judged.
+// Any plan file is either refused or gives a schedule that can be verified.
 #include <string>
 
 #include "fuzz_input.h"

@@ -1,4 +1,4 @@
-// Whatever a topology's file holds is refused or can be planned for.
+// Any topology file is either refused or can be planned for.
 #include <string>
 
 #include "fuzz_input.h"

@@ -10,7 +10,8 @@
 namespace dlcp::synth {
 namespace {
 
-// A tree of links of three rates and as many links more between ranks that it does not join.
+// A tree of links with three rates, plus the same number of links between ranks that it does not
+// connect.
 Topology irregular(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
@@ -27,7 +28,7 @@ Topology irregular(std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("a greedy schedule is right on any network, for any number of parts") {
+TEST_CASE("a greedy schedule is correct on any network, for any number of parts") {
   for (std::uint32_t seed = 0; seed < 50; seed++) {
     const Topology topology = irregular(seed);
     const Routes routes(topology);
@@ -45,7 +46,8 @@ TEST_CASE("a greedy schedule is right on any network, for any number of parts") 
   }
 }
 
-TEST_CASE("no plan is slower than a greedy one, and on irregular networks small ones are greedy") {
+TEST_CASE(
+    "no plan is slower than a greedy one, and on small irregular networks the plan is greedy") {
   int greedy_plans = 0;
   for (std::uint32_t seed = 0; seed < 10; seed++) {
     const Topology topology = irregular(seed);
@@ -63,7 +65,7 @@ TEST_CASE("no plan is slower than a greedy one, and on irregular networks small 
   CHECK(greedy_plans >= 10);
 }
 
-TEST_CASE("a gathering takes the fast way round a slow link") {
+TEST_CASE("an all-gather takes the fast way round a slow link") {
   // From a to c directly, 8 ms; over b, 2 ms.
   const Topology topology = parsed(
       "{ranks: [a, b, c], links: [{from: a, to: b, rate: 8G}, {from: b, to: c, rate: 8G}, {from: "
@@ -77,7 +79,7 @@ TEST_CASE("a gathering takes the fast way round a slow link") {
   CHECK(simulate(topology, routes, schedule, 3e6).seconds == Approx(2e-3).epsilon(0.01));
 }
 
-TEST_CASE("large networks are left to other algorithms") {
+TEST_CASE("large networks use other algorithms") {
   const Topology topology = star(150);
   CHECK(!greedy(topology, Routes(topology), Collective::kAllGather, 1e6, 1));
 }

@@ -12,7 +12,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("links are read with ranges, counts, both ways") {
+TEST_CASE("links are read with ranges, counts and both directions") {
   const Topology t = parsed(
       "{ranks: 'h[0-3]', switches: [s], latency: 2us, links: [{from: 'h[0-3]', to: s, rate: 25G, "
       "count: 2}]}");
@@ -24,7 +24,7 @@ TEST_CASE("links are read with ranges, counts, both ways") {
   }
 }
 
-TEST_CASE("bytes and bits per second are told apart") {
+TEST_CASE("bytes and bits per second are distinguished") {
   const Topology t = parsed(
       "{ranks: [a, b], links: [{from: a, to: b, rate: 12.5GB/s, one_way: yes}, {from: b, to: a, "
       "rate: 100Gbit, one_way: yes}]}");
@@ -32,7 +32,7 @@ TEST_CASE("bytes and bits per second are told apart") {
   CHECK(t.links[1].rate == Approx(12.5e9));
 }
 
-TEST_CASE("parallel links add up, links of rate 0 are down, and both are said") {
+TEST_CASE("rates of parallel links add up, links of rate 0 are down, and both are noted") {
   const Topology t = parsed(
       "{ranks: [a, b], links: [{from: a, to: b, rate: 1G}, {from: a, to: b, rate: 2G}, {from: b, "
       "to: a, rate: 0}]}");
@@ -41,7 +41,7 @@ TEST_CASE("parallel links add up, links of rate 0 are down, and both are said") 
   CHECK(t.notes.size() == 2);
 }
 
-TEST_CASE("a network in pieces is refused by the names of two that cannot meet") {
+TEST_CASE("a disconnected network is refused with the names of two unconnected ranks") {
   CHECK(error_of("{ranks: [a, b, c], links: [{from: a, to: b, rate: 1G}]}") ==
         "f.yaml: a cannot reach c: the network is in pieces, or the links between lead one way; "
         "add the missing link, or take the rank out");
@@ -51,7 +51,7 @@ TEST_CASE("a network in pieces is refused by the names of two that cannot meet")
             .find("b cannot reach a") != std::string::npos);
 }
 
-TEST_CASE("what is wrong in a file is said with its line, the value and what to write") {
+TEST_CASE("an error in a file is reported with its line, the value and the correct form") {
   CHECK(error_of("ranks: [a, b]\nlinks:\n  - {from: a, to: b, rate: fast}\n") ==
         "f.yaml: line 3: rate is 'fast'; write 100G (bits per second) or 12.5GB/s");
   CHECK(error_of("ranks: [a]\nlinks:\n  - {from: a, to: x, rate: 1G}\n") ==
@@ -71,7 +71,7 @@ TEST_CASE("what is wrong in a file is said with its line, the value and what to 
         std::string::npos);
 }
 
-TEST_CASE("TACCL's boxes are joined as the sketch says") {
+TEST_CASE("TACCL's boxes are connected as in the sketch") {
   const Topology two = taccl("ndv2.json", "ndv2-x2.json");
   CHECK(two.ranks() == 16);
   CHECK(levels_of(two).front().groups == 2);
@@ -96,14 +96,14 @@ TEST_CASE("GPUs that share a NIC reach every receiver, at the NIC's rate") {
   CHECK(t.notes.size() == 1);
 }
 
-TEST_CASE("leaves and pods are found where the links show them") {
+TEST_CASE("leaves and pods are derived from the links") {
   const auto levels = levels_of(leaf_spine(4, 4, "100G", "100G"));
   REQUIRE(levels.size() == 1);
   CHECK(levels[0].groups == 4);
   CHECK(levels_of(star(5)).empty());
 }
 
-TEST_CASE("equal hosts are of one class, a slow one of its own") {
+TEST_CASE("equal hosts are in one class, a slow one in another") {
   CHECK(classes_of(star(4)) == std::vector<int>{0, 0, 0, 0});
   const Topology t = parsed(
       "{ranks: [a, b, c], switches: [s], links: [{from: [a, b], to: s, rate: 10G}, {from: c, to: "

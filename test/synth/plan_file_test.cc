@@ -17,7 +17,7 @@ Plan plan_for(const Topology& topology, Collective collective) {
 
 }  // namespace
 
-TEST_CASE("a plan comes back from its file as it was, and still is a proof") {
+TEST_CASE("a plan is read back from its file unchanged, and its proof still holds") {
   for (const Topology& topology :
        {leaf_spine(2, 4, "100G", "50G"), taccl("ndv2.json", "ndv2-x2.json")}) {
     for (const Collective collective : kCollectives) {
@@ -37,7 +37,7 @@ TEST_CASE("a plan for one rank sends nothing") {
   CHECK(expand(plan.brackets[0].recipe, Collective::kAllReduce, 1).value().messages.empty());
 }
 
-TEST_CASE("a plan that was changed, or is of another version, is refused") {
+TEST_CASE("a changed plan, or one of another version, is refused") {
   const std::string text = write_plan(plan_for(star(4), Collective::kAllReduce));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
@@ -57,7 +57,7 @@ TEST_CASE("a plan that was changed, or is of another version, is refused") {
   CHECK(!read_plan("[", "p").ok());
 }
 
-TEST_CASE("two plans that do the same have one hash, others have not") {
+TEST_CASE("two equivalent plans have the same hash, others do not") {
   Plan plan = plan_for(star(4), Collective::kAllReduce);
   const std::string hash = hash_of(plan);
   plan.brackets[0].seconds = 17;

@@ -1,4 +1,4 @@
-// What plans must reach, by the simulation and the proven bound.
+// Goals that plans must reach, by simulation and by the proven bound.
 #include "networks.h"
 #include "sanitized.h"
 #include "synth/synthesis.h"
@@ -71,7 +71,7 @@ TEST_CASE("hosts with two NICs use both") {
   CHECK(ratio_of(topology, Collective::kAllReduce) >= 0.95);
 }
 
-TEST_CASE("links that are slower one way, and few or many ranks") {
+TEST_CASE("links with a slower direction, and few or many ranks") {
   const Topology uneven = parsed(
       "{ranks: 'h[0-4]', switches: [s], links: [{from: 'h[0-4]', to: s, rate: 100G, one_way: yes}, "
       "{from: s, to: 'h[0-4]', rate: 50G, one_way: yes}]}");
@@ -91,21 +91,21 @@ TEST_CASE("sizes from 1 byte to 1 TB") {
     CHECK(o.seconds >= before);
     before = o.seconds;
   }
-  // Small sizes are won by few steps: a ring has 30.
+  // For small sizes few steps are best: a ring has 30.
   CHECK(s.outcomes[2].ring_seconds > 3 * s.outcomes[2].seconds);
   CHECK(s.outcomes[2].tree_seconds > 1.2 * s.outcomes[2].seconds);
   CHECK(s.outcomes.back().ratio() >= 0.95);
 }
 
-// Paths that relay were once looked for where all links are evenly loaded without: for minutes.
-TEST_CASE("an all-to-all of many hosts is planned at once, directly") {
+// Once, relaying paths were searched even where direct links have equal load; that took minutes.
+TEST_CASE("an all-to-all of many hosts is planned immediately, with direct paths") {
   const auto made =
       made_for(leaf_spine(test::kSanitized ? 6 : 16, 16, "100G", "1600G"), Collective::kAllToAll);
   CHECK(made.plan.brackets.back().recipe.name.starts_with("direct"));
   CHECK(made.outcomes.back().ratio() >= 0.99);
 }
 
-TEST_CASE("an all-to-all over a torus of more ranks than are routed one by one is planned") {
+TEST_CASE("an all-to-all on a torus with more ranks than are routed individually is planned") {
   std::string links;
   for (int rank = 0; rank < 80; rank++) {
     const int right = rank / 10 * 10 + (rank + 1) % 10;

@@ -15,7 +15,7 @@ struct Known {
   Schedule schedule;
 };
 
-// Every family, on a switch, on leaves, and on GPUs that relay.
+// Every family of algorithms, on a switch, on leaves, and on GPUs that relay.
 std::vector<Known> known_schedules() {
   std::vector<Known> all;
   for (const Topology& topology : {star(6), star(8), leaf_spine(2, 4, "100G", "100G")}) {
@@ -42,7 +42,7 @@ Range& some_range(Schedule& s, const Message& m, Random& random) {
   return s.range_pool[m.first_range + static_cast<std::size_t>(below(random, m.ranges))];
 }
 
-// Each breaks a schedule that sends nothing in vain. False: not possible here.
+// Each kind breaks a schedule without superfluous messages. False: not possible for this one.
 bool mutate(Schedule& s, int kind, Random& random) {
   const auto pick = static_cast<std::size_t>(below(random, s.messages.size()));
   Message& m = s.messages[pick];
@@ -54,14 +54,14 @@ bool mutate(Schedule& s, int kind, Random& random) {
       s.messages.push_back(m);
       s.messages.back().step = s.steps();
       return true;
-    case 2: {  // to another
+    case 2: {  // to another rank
       const int to = below(random, static_cast<std::size_t>(s.ranks));
-      // A sum may well take another way; a copy leaves its receiver without.
+      // A sum may take another way; but without a copy its receiver lacks data.
       if (to == m.to || m.reduce) return false;
       m.to = to;
       return true;
     }
-    case 3:  // a copy that should be a sum, or the other way round
+    case 3:  // a copy instead of a sum, or vice versa
       m.reduce = !m.reduce;
       return true;
     case 4: {  // another chunk
@@ -73,13 +73,13 @@ bool mutate(Schedule& s, int kind, Random& random) {
       range.first = other;
       return true;
     }
-    case 5: {  // a chunk less
+    case 5: {  // one chunk fewer
       Range& range = some_range(s, m, random);
       if (range.count < 2) return false;
       range.count--;
       return true;
     }
-    case 6: {  // a chunk that is somebody else's, or for somebody else
+    case 6: {  // a chunk of another rank, or for another rank
       Chunk& chunk = s.chunks[static_cast<std::size_t>(below(random, s.chunks.size()))];
       int& whose = chunk.source >= 0 ? chunk.source : chunk.target;
       if (whose < 0) return false;
@@ -90,7 +90,7 @@ bool mutate(Schedule& s, int kind, Random& random) {
       s.chunks[static_cast<std::size_t>(below(random, s.chunks.size()))].begin +=
           random() % 2 == 0 ? 1 : -1;
       return true;
-    case 8: {  // a relay that sends before it has received
+    case 8: {  // a relay that sends before it receives
       for (const Message& other : s.messages) {
         if (other.to != m.from || other.step >= m.step || other.ranges != 1 || m.ranges != 1)
           continue;
@@ -100,7 +100,7 @@ bool mutate(Schedule& s, int kind, Random& random) {
       }
       return false;
     }
-    default: {  // numbers that are none of this schedule's
+    default: {  // numbers that do not belong to this schedule
       int* const numbers[] = {&m.from, &m.to, &m.step, &some_range(s, m, random).first,
                               &some_range(s, m, random).count};
       *numbers[below(random, 5)] =
@@ -112,7 +112,7 @@ bool mutate(Schedule& s, int kind, Random& random) {
 
 }  // namespace
 
-TEST_CASE("1,000 of 1,000 mutated plans are found") {
+TEST_CASE("1,000 of 1,000 mutated plans are detected") {
   const auto all = known_schedules();
   Random random(20261122);
   int made = 0, found = 0;
@@ -142,11 +142,12 @@ TEST_CASE("a fault is named by rank, chunk and step") {
   CHECK(verify(s).why == "rank 0 ends with 0 of 1 contributions to chunk 1");
 }
 
-TEST_CASE("messages whose order on a connection contradicts what they carry wait for ever") {
-  // Rank 0 sends chunk 0 by way of 1, and is sent chunk 1 by 1 first; swapped on 1's connection.
+TEST_CASE("messages in a contradictory order on a connection wait for ever") {
+  // Rank 0 sends chunk 0 by way of 1, and receives chunk 1 from 1 first; swapped on 1's connection.
   Schedule s = expand(nccl_ring({0, 1, 2, 3}), Collective::kAllGather, 4).value();
   REQUIRE(verify(s).correct);
-  // The list's order is the connection's: the last round before the first, on every connection.
+  // The list's order is the connection's: the last round comes before the first, on every
+  // connection.
   std::reverse(s.messages.begin(), s.messages.end());
   const Verdict verdict = verify(s);
   CHECK(!verdict.correct);

@@ -1,7 +1,7 @@
 // All-reduces of float vectors for training scripts, over a ring of the net plugin's connections or
-// through the CollNet plugin beside it: what NCCL's host side does for one communicator of one
-// channel, behind four C functions. Every function that can
-// fail writes a text into `error` (of kErrorBytes) and returns null or -1.
+// through the CollNet plugin next to it: it does the work of NCCL's host side for one communicator
+// with one channel, behind four C functions. Every function that can fail writes a text into
+// `error` (kErrorBytes long) and returns null or -1.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -33,7 +33,7 @@ using Handle = std::array<char, nccl::kHandleBytes>;
 
 constexpr std::size_t kErrorBytes = 512;
 
-// The plugin's last warning explains a failure; the rest of what it logs is not ours to show.
+// The plugin's last warning explains a failure; its other log lines are not printed.
 std::string g_last_warning;
 
 __attribute__((format(printf, 5, 6))) void log_for_plugin(nccl::LogLevel level, unsigned long,
@@ -52,7 +52,7 @@ struct Settings {
   const char* plugin;
   int rank;
   int ranks;
-  std::uint32_t budget_ppm;  // 0: no budget is stated, and nobody tells what the messages are
+  std::uint32_t budget_ppm;  // 0: no budget is stated, and the messages are not described
   std::uint64_t communicator;
   std::size_t count;  // of every vector
   bool by_collnet;
@@ -165,7 +165,7 @@ std::uint64_t Communicator::reduce(const float* input, float* output) {
     reducer_->restart();
     while (!reducer_->done())
       if (!reducer_->step(input, output)) sched_yield();
-    return 0;  // what is missing the owners count
+    return 0;  // the owners count missing contributions
   }
   void* collective = nullptr;
   if (nccl_ != nullptr) {
@@ -194,7 +194,7 @@ void Communicator::close() {
   require(net().finalize(), "finalize");
 }
 
-// Runs `call`; what it throws becomes text in `error` and `failed`.
+// Runs `call`; turns an exception into text in `error` and returns `failed`.
 template <class Result, class Call>
 Result guarded(char* error, Result failed, Call&& call) {
   try {
@@ -232,7 +232,7 @@ DLCP_EXPORT Communicator* training_open(const char* plugin, int rank, int ranks,
       });
 }
 
-// `handles`: of all ranks, in their order. Returns when those that this one needs are connected.
+// `handles`: of all ranks, in rank order. Returns when the connections of this rank are open.
 DLCP_EXPORT int training_connect(Communicator* communicator, const char* handles, int ranks,
                                  char* error) {
   return guarded(

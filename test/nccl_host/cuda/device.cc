@@ -1,4 +1,4 @@
-// The part of the runtime that asks about devices and errors.
+// The part of the runtime that answers queries about devices and errors.
 #include "device.h"
 
 #include <cuda.h>
@@ -34,7 +34,7 @@ int attribute_of(int device, int attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
       return 164 << 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      return 9;  // below it NCCL refuses 8-bit floats
+      return 9;  // below 9 NCCL refuses 8-bit floats
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
       return 0;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:

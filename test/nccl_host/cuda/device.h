@@ -1,11 +1,11 @@
-// What there is to know about a device: constants of an A100's kind, and a bus address each.
+// The properties of a device: constants similar to an A100's, and a bus address for each.
 #pragma once
 
 #include <string>
 
 namespace softcuda {
 
-int attribute_of(int device, int attribute);  // 0 for one that is not known
+int attribute_of(int device, int attribute);  // 0 for an unknown attribute
 std::string bus_id_of(int device);
 
 }  // namespace softcuda

@@ -1,4 +1,4 @@
-// The entry points of the driver that NCCL asks the runtime for.
+// The driver's entry points that NCCL gets through the runtime.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -42,7 +42,7 @@ CUresult cuDeviceGetAttribute_(int* value, CUdevice_attribute attribute, CUdevic
   *value = attribute_of(device, attribute);
   return CUDA_SUCCESS;
 }
-// Differs between the hosts that the ranks pose as, and between devices.
+// Different for each simulated host and each device.
 CUresult cuDeviceGetUuid_(CUuuid* uuid, CUdevice device) {
   const char* const host = std::getenv("NCCL_HOSTID");
   const std::uint64_t hash = std::hash<std::string>()(host != nullptr ? host : "");
@@ -64,7 +64,7 @@ CUresult cuCtxGetDevice_(CUdevice* device) {
   *device = current_device;
   return CUDA_SUCCESS;
 }
-// Asked for even where devices say that they have no virtual memory management.
+// NCCL calls this even if devices report no virtual memory management.
 CUresult cuMemGetAllocationGranularity_(std::size_t* bytes, const CUmemAllocationProp*,
                                         CUmemAllocationGranularity_flags) {
   *bytes = std::size_t{2} << 20;

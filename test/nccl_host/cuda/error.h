@@ -17,5 +17,5 @@ inline constexpr int kDevices = 8;
 
 }  // namespace softcuda
 
-// Of a function that NCCL finds by its name.
+// For functions that NCCL finds by name.
 #define SOFTCUDA_API extern "C" __attribute__((visibility("default")))

@@ -42,7 +42,7 @@ cudaError_t launch(const Launch& launch, cudaStream_t stream) {
     }
     known = found->second;
   }
-  // Copied now, as the caller may use its memory again when the launch returns.
+  // Copied now, because the caller may reuse its memory when the launch returns.
   const void* const from = launch.packed != nullptr ? launch.packed : launch.parameters[0];
   const std::size_t bytes = launch.packed != nullptr ? launch.packed_bytes : known.parameter_bytes;
   const auto copy = std::make_shared<std::vector<std::byte>>(bytes + kAlignment);

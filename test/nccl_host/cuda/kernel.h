@@ -1,5 +1,5 @@
-// A kernel is a function of the host, registered under the address of the symbol that the library
-// passes when it launches.
+// A kernel is a host function, registered under the address of the symbol that the library passes
+// at launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 
 namespace softcuda {
 
-// `arguments`: the packed parameters of the launch, in memory of the launch's own.
+// `arguments`: the packed parameters of the launch, in memory that the launch owns.
 using Kernel = void (*)(const void* arguments);
 
 struct Launch {
@@ -27,6 +27,6 @@ cudaError_t launch(const Launch& launch, cudaStream_t stream);
 
 }  // namespace softcuda
 
-// `parameter_bytes`: of the first parameter, for launches that pass pointers.
+// `parameter_bytes`: the size of the first parameter, for launches that pass pointers.
 extern "C" void softcuda_register_kernel(const void* symbol, std::size_t parameter_bytes,
                                          softcuda::Kernel kernel);

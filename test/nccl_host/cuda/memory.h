@@ -1,5 +1,5 @@
-// Memory of devices that are not there: pages of the host, remembered by address, so that a pointer
-// tells the device it was allocated on.
+// Memory of simulated devices: pages of the host, registered by address, so that a pointer
+// identifies its device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace softcuda {
 
-inline constexpr int kHost = -1;  // in place of a device's number
+inline constexpr int kHost = -1;  // used instead of a device's number
 
 struct Allocation {
   std::uintptr_t base = 0;

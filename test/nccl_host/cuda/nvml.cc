@@ -1,4 +1,5 @@
-// What NCCL asks the management library. Declared by hand, as nvml.h is no part of the toolkit.
+// The functions of the management library that NCCL calls. Declared here, because nvml.h is not
+// part of the toolkit.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

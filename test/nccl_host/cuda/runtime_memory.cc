@@ -1,5 +1,5 @@
-// The part of the runtime that concerns memory. What is on the default stream follows all that the
-// blocking streams of the device have queued, so that copies on it are made at once.
+// The part of the runtime that concerns memory. Operations on the default stream follow everything
+// in the queues of the device's blocking streams; so copies on it are performed at once.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -74,8 +74,8 @@ SOFTCUDA_API cudaError_t cudaMemcpy(void* to, const void* from, std::size_t byte
 SOFTCUDA_API cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
                                          cudaMemcpyKind kind, cudaStream_t stream) {
   if (is_default(stream)) return cudaMemcpy(to, from, bytes, kind);
-  // What is neither a device's nor pinned is staged before the call returns, as small copies really
-  // are.
+  // Memory that is neither a device's nor pinned is staged before the call returns, as small copies
+  // are on real devices.
   constexpr std::size_t kStaged = std::size_t{1} << 20;
   if (!allocation_of(from) && bytes <= kStaged) {
     const auto* const begin = static_cast<const std::byte*>(from);

@@ -40,7 +40,7 @@ class Event {  // the mark of its last recording; null: never recorded
 class Stream {
  public:
   Stream(int device, bool blocks_default);
-  ~Stream();  // when the queue is empty
+  ~Stream();  // ends when the queue is empty
 
   void push(std::function<void()> work);
   void wait_until_idle();
@@ -64,7 +64,7 @@ class Stream {
 
 Stream* open_stream(bool blocks_default);
 void close_stream(Stream* stream);
-Stream& stream_of(cudaStream_t handle);  // the default one of the current device for 0, 1 and 2
+Stream& stream_of(cudaStream_t handle);  // the current device's default stream for 0, 1 and 2
 bool is_default(cudaStream_t handle);
 void wait_for_blocking_streams();  // of the current device
 void wait_for_all_streams();       // of the current device

@@ -1,6 +1,5 @@
-// Functions that NCCL links but that nothing here makes it call: no graph is ever captured, no
-// memory handed to another process, and there are no arrays. Without CUDA's header, as no argument
-// is used.
+// Functions that NCCL links but never calls here: no graph is captured, no memory is exported to
+// another process, and there are no arrays. Without CUDA's header, because no argument is used.
 #include <cstdio>
 
 #define DLCP_UNSUPPORTED(NAME)                                      \

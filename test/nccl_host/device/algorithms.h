@@ -1,5 +1,5 @@
-// The algorithms that the cases need: rings, and the chain of a node's ranks to the one that hands
-// its sums to the CollNet plugin.
+// The algorithms that the cases need: rings, and the chain of a node's ranks to the rank that
+// passes its sums to the CollNet plugin.
 #pragma once
 
 #include <thread>
@@ -10,7 +10,7 @@
 namespace nccl_host {
 
 template <class T>
-struct Part {  // this channel's, in elements
+struct Part {  // this channel's part, in elements
   ssize_t count = 0;
   ssize_t offset = 0;
   ssize_t size = 0;
@@ -25,7 +25,7 @@ Part<T> part_of(const Channel& channel, ncclDevWorkColl* work) {
   return part;
 }
 
-// A ring over which every chunk goes round twice: summed, then spread.
+// A ring through which every chunk passes twice: first summed, then distributed.
 template <class T>
 void all_reduce_ring(Channel& channel, ncclDevWorkColl* work, Operation<T> operation) {
   const ncclRing& ring = channel.device().ring;
@@ -96,7 +96,7 @@ inline void all_gather_ring(Channel& channel, ncclDevWorkColl* work) {
   }
 }
 
-// The network takes registered buffers as they are: it is only told when.
+// The network uses registered buffers directly: it only needs the times.
 inline void all_reduce_registered(Channel& channel) {
   auto* const network = channel.device().peers[channel.comm().nRanks];
   if (channel.device().collnetChain.down[0] != -1)
@@ -109,8 +109,8 @@ inline void all_reduce_registered(Channel& channel) {
   channel.wait([&] { return read_counter(receive.tail) >= step; });
 }
 
-// Up the chain of the node's ranks, through the network at its head, and down again; both at once,
-// as two groups of warps do.
+// Along the chain of the node's ranks, through the network at its head, and back; both directions
+// at the same time, as by two groups of warps.
 template <class T>
 void all_reduce_chain(Channel& channel, ncclDevWorkColl* work, Operation<T> operation) {
   if (work->netRegUsed != 0) return all_reduce_registered(channel);

@@ -1,4 +1,4 @@
-// One channel of one launch: what a thread block of the GPU is to NCCL.
+// One channel of one launch, which corresponds to one thread block of the GPU.
 #pragma once
 
 #include <immintrin.h>
@@ -25,11 +25,12 @@ class Channel {
   const ncclKernelComm& comm() const { return all_->comm; }
   ncclDevChannel& device() const { return all_->channels[id_]; }
 
-  // Once true, everything ends: NCCL has aborted the communicator.
+  // Once true, every operation ends: NCCL has aborted the communicator.
   bool is_aborted() const { return aborted_; }
   void join(const Channel& other) { aborted_ = aborted_ || other.aborted_; }
 
-  // Until ready() or the abort. Spins, then yields, then sleeps: ranks outnumber processors here.
+  // Waits for ready() or the abort. Spins, then yields, then sleeps: there are more ranks than
+  // processors.
   template <class Ready>
   void wait(Ready ready) {
     for (unsigned rounds = 0; !aborted_ && !ready(); ++rounds) {

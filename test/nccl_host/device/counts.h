@@ -1,4 +1,4 @@
-// How many all-reduces of this process went which way, for a case that says which it expects.
+// The number of this process's all-reduces per algorithm, for cases that expect a certain one.
 #pragma once
 
 extern "C" {

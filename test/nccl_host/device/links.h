@@ -1,6 +1,6 @@
-// A channel's connections to the ranks that it receives from and sends to, and the steps that every
-// algorithm is made of, in NCCL's protocol "Simple": a ring of slots per connection, of which the
-// sender moves the tail and the receiver the head.
+// A channel's connections to the ranks that it receives from and sends to, and the basic steps of
+// every algorithm, in NCCL's protocol "Simple": each connection has a ring of slots, whose tail the
+// sender moves and whose head the receiver moves.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace nccl_host {
 
-struct Slices {  // how a step is cut
+struct Slices {  // how a step is divided
   int per_step = 1;
-  int slots = 1;  // of each
+  int slots = 1;  // per slice
 };
 
 template <class T>
@@ -37,17 +37,18 @@ class Links {
       end.info->step = end.step;
   }
 
-  void receive_from(int peer) {  // -1: nobody
+  void receive_from(int peer) {  // -1: none
     if (peer < 0) return;
     from_.push_back(end_of(channel_.device().peers[peer]->recv[connection_]));
-    write_counter(from_.back().info->head, from_.back().step);  // gives back what rounding took
+    write_counter(from_.back().info->head,
+                  from_.back().step);  // returns the credits lost to rounding
   }
   void send_to(int peer) {
     if (peer >= 0) to_.push_back(end_of(channel_.device().peers[peer]->send[connection_]));
   }
 
-  // A step: what arrives, and the input at `from` if it takes part, is reduced; the result goes to
-  // the output at `to` if it is kept, and on if it is sent. kNone: there is no such part.
+  // A step: received data, and the input at `from` if it takes part, are reduced; the result is
+  // stored in the output at `to` if it is kept, and sent on if requested. kNone: no such part.
   static constexpr ssize_t kNone = -1;
   struct Step {
     bool receives = false;
@@ -121,7 +122,7 @@ class Links {
         write_counter(end.info->tail, end.step += slots);
   }
 
-  // Element by element, as a target may be the memory of a source.
+  // Element by element, because a target may overlap a source.
   void compute(const std::vector<const T*>& sources, const std::vector<T*>& targets,
                const Step& step, ssize_t count) const {
     const bool before = step.from != kNone && operation_.has_before();

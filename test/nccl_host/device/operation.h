@@ -1,6 +1,6 @@
-// What a GPU does to elements: the reduction of two, what comes before the first (an average's
+// The GPU's arithmetic on elements: the reduction of two, the step before the first (an average's
 // factor) and after the last (an integer average's division). Types of 16 and 8 bits are computed
-// in float32 and rounded after each step, as NCCL's kernels do.
+// in float32 and rounded after each step, as in NCCL's kernels.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -69,7 +69,7 @@ class Operation {
   }
 
  private:
-  // NCCL turns a maximum of integers into a minimum by a mask, and signed into unsigned order.
+  // NCCL uses a mask to turn a maximum of integers into a minimum, and signed into unsigned order.
   T extreme(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       const T mask = static_cast<T>(argument_);

@@ -1,5 +1,6 @@
-// What NCCL's kernels do on a GPU, done by a thread per channel: takes the batches of a launch
-// apart and runs the algorithm of each. Layouts come from the headers of the NCCL that is built.
+// The work of NCCL's kernels on a GPU, done by one thread per channel: reads the batches of a
+// launch and runs the algorithm of each. Layouts come from the headers of the NCCL version that is
+// built.
 #include <time.h>
 
 #include <array>
@@ -24,7 +25,7 @@ using namespace nccl_host;
 std::atomic<long> chains;
 std::atomic<long> rings;
 
-// What a function's number means: the inverse of ncclDevFuncId().
+// The meaning of a function's number: the inverse of ncclDevFuncId().
 struct Function {
   int collective = -1;
   int operation = 0;
@@ -45,7 +46,7 @@ std::vector<Function> make_functions() {
   put({ncclFuncAllGather, 0, 0, NCCL_ALGO_RING});
   for (int operation = 0; operation < ncclNumDevRedOps; ++operation) {
     for (const int type : {ncclUint8, ncclUint32, ncclUint64, ncclFloat16, ncclFloat32, ncclFloat64,
-                           ncclBfloat16}) {  // signed integers share the unsigned ones
+                           ncclBfloat16}) {  // signed integers use the unsigned functions
       put({ncclFuncAllReduce, operation, type, NCCL_ALGO_RING});
       put({ncclFuncAllReduce, operation, type, NCCL_ALGO_COLLNET_CHAIN});
       put({ncclFuncReduceScatter, operation, type, NCCL_ALGO_RING});
@@ -97,7 +98,7 @@ void run(Channel& channel, const Function& function, ncclDevWorkColl* work) {
   }
 }
 
-// The profiler reads from here when a kernel began and ended.
+// Records for the profiler when a kernel began and ended.
 void note(ncclDevProfiler* records, const Channel& channel, std::uint64_t counter) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -107,7 +108,8 @@ void note(ncclDevProfiler* records, const Channel& channel, std::uint64_t counte
   write_counter(&record.counter, counter);
 }
 
-// The works of the batch at `index` and of those that extend it; `index` is then the last one's.
+// The works of the batch at `index` and of the batches that extend it; moves `index` to the last of
+// them.
 std::vector<ncclDevWorkColl*> works_of(const ncclDevKernelArgs* arguments, int& index) {
   const auto* const batches = reinterpret_cast<const ncclDevWorkBatch*>(arguments + 1);
   std::vector<ncclDevWorkColl*> works;
@@ -151,7 +153,7 @@ void run_channel(const ncclDevKernelArgs* arguments, int first_batch, int id) {
   }
 }
 
-// One batch begins with each channel of the mask.
+// Each channel of the mask has a first batch.
 void run_kernel(const void* packed) {
   const auto* const arguments = static_cast<const ncclDevKernelArgs*>(packed);
   std::vector<std::thread> threads;
@@ -182,7 +184,7 @@ __attribute__((visibility("default"))) NcclHostCounts nccl_host_counts() {
   return {chains, rings};
 }
 
-// A communicator of one rank is NCCL's business; no case has one.
+// NCCL itself handles communicators of one rank; no case has one.
 ncclResult_t ncclLaunchOneRank(void*, const void*, std::size_t, struct ncclDevRedOpFull,
                                ncclDataType_t, cudaStream_t) {
   std::fprintf(stderr, "nccl_host: communicators of one rank are not done here\n");

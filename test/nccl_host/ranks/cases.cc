@@ -1,4 +1,4 @@
-// What the ranks do. Every case checks every element of every result.
+// The cases that the ranks run. Every case checks every element of every result.
 #include <unistd.h>
 
 #include <deque>
@@ -12,7 +12,7 @@
 namespace nccl_host {
 namespace {
 
-using Reductions = std::deque<Reduction>;  // they stay where they are
+using Reductions = std::deque<Reduction>;  // whose addresses do not change
 
 constexpr std::size_t kSizes[] = {1, 1000,    8192,    65'537, 300'000,  262'144,
                                   5, 750'000, 123'457, 3,      1'000'003};
@@ -23,7 +23,7 @@ void finish_and_check(Rank& me, ncclComm_t comm, const Reductions& reductions, i
     me.check(reduction, group);
 }
 
-// An all-reduce of all ranks, by itself.
+// A single all-reduce of all ranks.
 void reduce(Rank& me, ncclComm_t comm, const Shape& shape) {
   Reductions reductions;
   reductions.emplace_back(shape, me.rank(), me.ranks());
@@ -31,7 +31,7 @@ void reduce(Rank& me, ncclComm_t comm, const Shape& shape) {
   finish_and_check(me, comm, reductions);
 }
 
-// Every type by every operation, in sizes that fill no slot.
+// Every type by every operation, in sizes that do not fill a slot.
 void types(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   constexpr ncclDataType_t kTypes[] = {ncclInt8,    ncclUint8,   ncclInt32,   ncclUint32,
@@ -52,7 +52,7 @@ void types(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
-// One after another, then in groups; sums first, then averages and maxima among them.
+// One after another, then in groups; first sums, then also averages and maxima.
 void groups(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   constexpr ncclRedOp_t kMixed[] = {ncclSum, ncclAvg, ncclMax};
@@ -72,14 +72,14 @@ void groups(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
-// Halves of the communicator, used in turn with the whole.
+// Halves of the communicator, alternating with the whole.
 void split(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   const int color = me.rank() % 2;
   const int members = (me.ranks() + 1 - color) / 2;
   ncclComm_t child = nullptr;
   me.require(ncclCommSplit(comms[0], color, me.rank(), &child, nullptr), "ncclCommSplit", comms[0]);
-  comms.insert(comms.begin(), child);  // ends first
+  comms.insert(comms.begin(), child);  // destroyed first
   int seed = 1000;
   for (const std::size_t count : kSizes) {
     const Shape shape{ncclFloat32, ncclSum, count, ++seed};
@@ -91,7 +91,7 @@ void split(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
-// Two communicators of the same ranks at once, each on a stream of its own.
+// Two communicators of the same ranks at the same time, each on its own stream.
 void two(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open(0));
   comms.push_back(me.open(1));
@@ -111,7 +111,7 @@ void two(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
-// Collectives that CollNet does not serve, among those it does.
+// Collectives that CollNet does not support, mixed with supported ones.
 void others(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   const auto ranks = static_cast<std::size_t>(me.ranks());
@@ -154,7 +154,7 @@ void registered(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
-struct Held {  // by this process
+struct Held {  // resources of this process
   std::size_t descriptors = 0;
   std::size_t threads = 0;
   std::size_t kilobytes = 0;  // resident
@@ -174,7 +174,8 @@ Held held() {
   return held;
 }
 
-// Communicators one after another: what the first ones took, all later ones give back.
+// Communicators one after another: later ones must release the resources that the first ones
+// allocated.
 void reopened(Rank& me, std::vector<ncclComm_t>&) {
   constexpr int kSettled = 3;
   constexpr std::size_t kKilobytesMax = 8 << 10;
@@ -197,8 +198,8 @@ void reopened(Rank& me, std::vector<ncclComm_t>&) {
                      ", after " + std::to_string(kCommsMax) + " " + text(late));
 }
 
-// All-reduces that one rank never joins, so that all give up; the next communicator knows nothing
-// of it.
+// All-reduces that one rank never joins, so that all ranks abort; the next communicator must not be
+// affected.
 void aborted(Rank& me, std::vector<ncclComm_t>& comms) {
   constexpr useconds_t kUnderWay = 300'000;
   ncclComm_t const first = me.open(0);
@@ -215,7 +216,7 @@ void aborted(Rank& me, std::vector<ncclComm_t>& comms) {
   reduce(me, comms[0], {ncclFloat32, ncclSum, 300'000, 7100});
 }
 
-// For a rank that does not live to its end.
+// For a rank that is killed before the end.
 void many(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   for (int seed = 5000; seed < 5400; ++seed) {

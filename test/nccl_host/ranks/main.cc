@@ -1,11 +1,11 @@
-// Runs one case, a process per rank, each posing as a host or sharing one, and prints what was
-// found as one line of JSON.
+// Runs one case with a process per rank, each with its own simulated host or sharing one, and
+// prints the results as one line of JSON.
 //
 //   nccl_host_ranks CASE [--ranks N] [--per-host K] [--limit SECONDS] [--env RANK:NAME=VALUE]...
 //                   [--kill RANK | --freeze RANK] [--after RESULTS] [--at SECONDS]
 //
-// --kill and --freeze end a rank, or stop it, as soon as all ranks together have checked that many
-// results and have run for so long. Exit: 0 the line was printed, 2 usage.
+// --kill and --freeze end or stop a rank as soon as all ranks together have checked this many
+// results and have run for this time. Exit: 0 the line was printed, 2 usage.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -94,8 +94,8 @@ bool read_options(int count, char** arguments, Options& options) {
 struct Exit {
   pid_t process = 0;
   bool ended = false;
-  int status = -1;     // as exit() had it, or minus the signal
-  double seconds = 0;  // since the victim's signal, or the beginning
+  int status = -1;     // the exit status, or minus the signal
+  double seconds = 0;  // since the victim's signal, or since the beginning
 };
 
 class Watch {
@@ -115,7 +115,7 @@ class Watch {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
-  // Whether a rank is still alive that is not meant to hang.
+  // Whether a rank other than the frozen one is still alive.
   bool collect() {
     if (options_.victim >= 0 && !struck_ && world_.results >= options_.after &&
         seconds() >= options_.at_s) {
@@ -146,7 +146,7 @@ class Watch {
   Clock::time_point begin_ = Clock::now();
 };
 
-// Results of one group that are not the same on all its ranks.
+// Number of results that differ between the ranks of one group.
 int differing(const World& world, int ranks) {
   int count = 0;
   for (std::size_t check = 0; check < kChecksMax; ++check) {

@@ -1,4 +1,4 @@
-// One rank of a case: its place, its stream, and what it does with an error of NCCL's.
+// One rank of a case: its number, its stream, and its handling of NCCL's errors.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,9 +14,9 @@ namespace nccl_host {
 
 // Exit statuses of a rank.
 inline constexpr int kDone = 0;
-inline constexpr int kWrong = 1;       // a result
-inline constexpr int kRefused = 2;     // a call of NCCL's failed
-inline constexpr int kCommFailed = 3;  // the communicator did, and was aborted cleanly
+inline constexpr int kWrong = 1;       // a wrong result
+inline constexpr int kRefused = 2;     // an NCCL call failed
+inline constexpr int kCommFailed = 3;  // the communicator failed and was aborted cleanly
 
 class Rank {
  public:
@@ -26,15 +26,16 @@ class Rank {
   int ranks() const { return ranks_; }
   cudaStream_t stream() const { return stream_; }
 
-  ncclComm_t open(int which = 0);  // a communicator of all ranks; they count from 0 to kCommsMax
+  ncclComm_t open(
+      int which = 0);  // a communicator of all ranks; `which` counts from 0 to kCommsMax - 1
   cudaStream_t open_stream() const;
   void require(ncclResult_t result, const char* what, ncclComm_t comm = nullptr) const;
 
-  // Until the stream is empty. An error of the communicator ends the process, as a framework's
-  // would.
+  // Waits until the stream is empty. An error of the communicator ends the process, as in a
+  // framework.
   void finish(ncclComm_t comm, cudaStream_t stream) const;
 
-  // Counts what is wrong. `group`: of the ranks that have the same result.
+  // Counts errors. `group`: the ranks that have the same result.
   void check(const Reduction& reduction, int group = 0);
   void count_wrong(std::size_t wrong, std::size_t elements, const std::string& first);
 

@@ -11,8 +11,8 @@
 namespace nccl_host {
 namespace {
 
-// Whole numbers, so small that sums of 16 ranks are exact in every type. Of a product's factors one
-// is two and the others are one or minus one.
+// Whole numbers, so small that sums of 16 ranks are exact in every type. One of a product's factors
+// is two, and the others are one or minus one.
 int value_of(const Shape& shape, std::size_t index, int rank, int ranks, bool is_signed) {
   const std::size_t mixed = index * 31 + static_cast<std::size_t>(shape.seed * 7 + rank * 13);
   if (shape.op == ncclProd) {
@@ -51,7 +51,7 @@ double expected(const Shape& shape, std::size_t index, int ranks) {
   return std::is_integral_v<T> ? std::trunc(result / ranks) : result / ranks;
 }
 
-// Only averages of floats are rounded: by the factor, and again when they are summed.
+// Only averages of floats are rounded: by the factor, and again in the sum.
 template <class T>
 double tolerance(const Shape& shape) {
   if (shape.op != ncclAvg || std::is_integral_v<T>) return 0;

@@ -1,4 +1,4 @@
-// One all-reduce with values of which every element of the result is known.
+// One all-reduce with values for which every element of the result is known.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,19 +20,19 @@ struct Shape {
 struct Found {
   std::size_t wrong = 0;
   std::uint64_t digest = 0;
-  std::string first;  // the first wrong element, in words
+  std::string first;  // text about the first wrong element
 };
 
 class Reduction {
  public:
-  // Of this rank among `ranks`: makes the input, and fills the output with bytes that are wrong.
+  // For this rank among `ranks`: generates the input, and fills the output with wrong bytes.
   Reduction(const Shape& shape, int rank, int ranks);
   ~Reduction();
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
 
   ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream) const;
-  Found check() const;  // when the stream has passed it
+  Found check() const;  // after the stream has completed
 
   const Shape& shape() const { return shape_; }
   void* input() const { return input_; }

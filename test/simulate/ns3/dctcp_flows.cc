@@ -13,13 +13,13 @@
 // DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
 // OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 //
-// What ns-3's DCTCP takes for a list of flows through one switch. A program of its own: it is built
-// by ns3_test.py alone, from ns-3's headers and libraries, and neither linked with nor shipped with
-// anything of DLCP's.
+// The time that ns-3's DCTCP takes for a list of flows through one switch. This is a separate
+// program: only ns3_test.py builds it, from ns-3's headers and libraries, and it is neither linked
+// nor shipped with any part of DLCP.
 //
 // dctcp_flows HOSTS GBIT_PER_S DELAY_NS MARK_BYTES < flows
-// A flow is a line "FROM TO BYTES START_NS", each of a connection that is open before. Prints
-// each one's nanoseconds from its start until the last byte has arrived.
+// A flow is a line "FROM TO BYTES START_NS"; its connection is open before. Prints the nanoseconds
+// of each flow from its start until the last byte has arrived.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -86,7 +86,8 @@ void use_dctcp() {
   SetDefault("ns3::TcpSocket::RcvBufSize", ns3::UintegerValue(64 << 20));
 }
 
-// Every host has a cable to the switch, whose ports mark all above a depth and drop nothing.
+// Every host has a link to the switch, whose ports mark all packets above a queue depth and drop
+// none.
 std::vector<ns3::Ipv4Address> build(ns3::NodeContainer& hosts, ns3::Ptr<ns3::Node> middle,
                                     double gbit, std::uint64_t delay_ns, std::uint32_t mark) {
   ns3::PointToPointHelper cable;
@@ -95,7 +96,7 @@ std::vector<ns3::Ipv4Address> build(ns3::NodeContainer& hosts, ns3::Ptr<ns3::Nod
   cable.SetDeviceAttribute("Mtu", ns3::UintegerValue(9000));
   cable.SetChannelAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(delay_ns)));
   cable.SetQueue("ns3::DropTailQueue", "MaxSize", ns3::StringValue("1p"));
-  // Answers first, as in the simulator; data is marked.
+  // ACKs first, as in the simulator; data is marked.
   ns3::TrafficControlHelper marking;
   const auto root = marking.SetRootQueueDisc("ns3::PrioQueueDisc");
   const auto classes = marking.AddQueueDiscClasses(root, 3, "ns3::QueueDiscClass");
@@ -107,7 +108,7 @@ std::vector<ns3::Ipv4Address> build(ns3::NodeContainer& hosts, ns3::Ptr<ns3::Nod
                               "MaxSize", ns3::StringValue("30000000B"), "MeanPktSize",
                               ns3::UintegerValue(kSegment), "LinkBandwidth",
                               ns3::DataRateValue(ns3::DataRate(std::uint64_t(gbit * 1e9))));
-  // Hosts serve their flows in turn and never drop.
+  // Hosts serve their flows in turn and never drop packets.
   ns3::TrafficControlHelper plain;
   plain.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "Interval", ns3::StringValue("10s"), "Target",
                          ns3::StringValue("10s"), "MaxSize", ns3::StringValue("1000000p"));
@@ -124,7 +125,7 @@ std::vector<ns3::Ipv4Address> build(ns3::NodeContainer& hosts, ns3::Ptr<ns3::Nod
   return made;
 }
 
-// The flow's two sockets: one that listens, and one that connects and waits for its start.
+// The flow's two sockets: one listens, and one connects and waits for its start time.
 void open(Flow& flow, const ns3::NodeContainer& hosts, ns3::Ipv4Address to, std::uint16_t port) {
   const auto type = ns3::TcpSocketFactory::GetTypeId();
   const auto listener = ns3::Socket::CreateSocket(hosts.Get(flow.to), type);
@@ -140,7 +141,7 @@ void open(Flow& flow, const ns3::NodeContainer& hosts, ns3::Ipv4Address to, std:
   flow.sender = ns3::Socket::CreateSocket(hosts.Get(flow.from), type);
   flow.sender->Bind();
   flow.sender->SetSendCallback(ns3::MakeCallback(&Flow::send, &flow));
-  // Not now: queues are there only once time has begun.
+  // Scheduled, because the queues exist only after the simulation has begun.
   ns3::Simulator::Schedule(ns3::Seconds(0), [&flow, to, port] {
     flow.sender->Connect(ns3::InetSocketAddress(to, port));
   });
