@@ -17,7 +17,7 @@ constexpr engine::HubChallenge kChallenge{11, 12};
 
 void check_join(const Caller& caller) {
   const engine::HubJoin& join = caller.join();
-  require(caller.tenant() != nullptr, "who asks is a tenant's");
+  require(caller.tenant() != nullptr, "an admitted client belongs to a tenant");
   require(join.us.rank < join.us.ranks && join.hub < join.us.hubs, "rank and hub are the group's");
   require(join.us.granule >= 64 && join.us.block_bytes_max >= join.us.granule, "blocks are cut");
 }
@@ -33,7 +33,8 @@ bool hear(std::span<const std::byte> bytes, FuzzInput& in, const Tenants& tenant
       check_join(caller);
       (void)caller.answer({});
     }
-    if (state == Caller::State::kRefused) require(!caller.refusal().empty(), "a refusal is said");
+    if (state == Caller::State::kRefused)
+      require(!caller.refusal().empty(), "a refusal has a message");
   }
   return caller.tenant() != nullptr;
 }
@@ -45,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::move(parse_tenants("00000000000000010000000000000002", "FILE")).value();
   FuzzInput in(data, size);
   const auto raw = std::as_bytes(std::span(data, size));
-  require(!hear(raw, in, kTenants), "nobody is let in without the token");
+  require(!hear(raw, in, kTenants), "no client is admitted without the token");
   (void)engine::decode_hub_challenge(raw);
   (void)engine::decode_hub_answer(raw, kChallenge, {});
   // As a client with the token would send it.
@@ -62,6 +63,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine::HubFrame frame = encode(join, kChallenge, {1, 2});
   (void)hear(frame, in, kTenants);
   frame[in.below(frame.size())] ^= std::byte(1 + in.below(255));
-  require(!hear(frame, in, kTenants), "nobody is let in by a word that was changed");
+  require(!hear(frame, in, kTenants), "no client is admitted with a changed message");
   return 0;
 }

@@ -36,10 +36,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       to = aggregator.on_packet(worker, packet);
     }
     if (to == SwitchAggregator::To::kNobody) continue;
-    require(worker < workers, "strangers get no answer");
-    require(read_switch_head(aggregator.answer()).has_value(), "answers are of the form");
+    require(worker < workers, "foreign packets get no answer");
+    require(read_switch_head(aggregator.answer()).has_value(),
+            "answers have the protocol's format");
     const auto& counts = aggregator.counts();
-    require(counts.sums * workers <= counts.added, "sums are of everyone");
+    require(counts.sums * workers <= counts.added, "a sum includes every worker");
   }
   return 0;
 }

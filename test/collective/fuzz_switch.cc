@@ -32,7 +32,7 @@ struct Conversation {
   void send() {
     const auto packet = worker.poll_transmit(now);
     if (packet.empty()) return;
-    require(read_switch_head(packet).has_value(), "a worker's packet is of the protocol's form");
+    require(read_switch_head(packet).has_value(), "a worker's packet has the protocol's format");
     sent.emplace_back(packet.begin(), packet.end());
     if (sent.size() > terms.slots) sent.erase(sent.begin());
   }
@@ -84,7 +84,7 @@ struct Conversation {
 void read_as_others(std::span<const std::byte> bytes) {
   SwitchHello hello({32, 31, 5, 64, 1, 2, 3});
   if (hello.read(bytes) == SwitchHello::Answer::kWrong)
-    require(!hello.fault().empty(), "what is wrong is said");
+    require(!hello.fault().empty(), "an error has a message");
   const auto name = switch_name({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   require(!name || (name.value().port != 0 && name.value().slots >= 2 &&
                     name.value().slots <= kSwitchSlotsMax),
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto head = read_switch_head({reinterpret_cast<const std::byte*>(data), size})) {
     std::vector<std::byte> packet(size);
     write_switch_head(*head, packet);
-    require(read_switch_head(packet) == head, "what is read is written the same");
+    require(read_switch_head(packet) == head, "a file that was read is written unchanged");
   }
   Conversation conversation(in);
   for (int turn = 0; turn < 200 && !in.empty(); ++turn)

@@ -12,13 +12,13 @@ namespace {
 void decode(std::span<const std::byte> bytes) {
   auto word = engine::decode_group_word(bytes);
   if (!word.ok()) {
-    require(!word.error().what.empty(), "a refusal says what was seen");
+    require(!word.error().what.empty(), "a refusal has a message");
     return;
   }
-  require(word->rank < word->members(), "who speaks is one of the group, a rank or a hub");
+  require(word->rank < word->members(), "the sender is a rank or a hub of the group");
   auto again = engine::decode_group_word(engine::encode(word.value()));
   require(again.ok() && engine::encode(again.value()) == engine::encode(word.value()),
-          "an accepted word encodes to one that says the same");
+          "an accepted word encodes to an equivalent one");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const engine::Settings& taken = settings.value();
   require(taken.paths >= 1 && taken.paths <= 256, "paths are in range");
   require(taken.burst_packets_max <= 64, "the burst is in range");
-  require(taken.peer_timeout >= 100ms && taken.peer_timeout <= 3600s, "the time-out is in range");
+  require(taken.peer_timeout >= 100ms && taken.peer_timeout <= 3600s, "the timeout is in range");
   require(taken.linger <= 10s, "the linger is in range");
   require(taken.effective.size() == engine::knobs().size(), "every knob has a value");
   return 0;

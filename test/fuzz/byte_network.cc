@@ -59,7 +59,7 @@ void ByteNetwork::run() {
   while (!ends_.finished() && step(until)) {
   }
   if (!hostile_ && !ends_.finished())
-    throw Violation("a clean network does not finish what it owes");
+    throw Violation("requests are unfinished although the network is clean");
   run_for(2 * kTransit);  // late datagrams must do no harm
   ends_.check_budgets();
 }

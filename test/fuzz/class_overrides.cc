@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   dlcp::LevelShares shares = dlcp::kTwoLevelShares;
   const auto errors = dlcp::apply_class_overrides(text, table, shares);
   for (const auto& error : errors)
-    require(!error.what.empty(), "an error says what it is");
+    require(!error.what.empty(), "an error has a message");
   require(shares.bulk_middle == 0 || shares.bulk_middle == dlcp::kThreeLevelShares.bulk_middle,
           "there are two levels or three");
   for (std::size_t i = 0; i < table.size(); ++i) {

@@ -15,8 +15,8 @@ void decode_with_all(const std::vector<std::byte>& packet, std::size_t size) {
   for (const BlockForm* const form : block_forms()) {
     if (!form->supported) continue;
     std::vector<std::byte> out(size);
-    require(decode(*form, packet, out) == good, "all forms accept the same packets");
-    require(!good || out == expected, "all forms decode to the same bytes");
+    require(decode(*form, packet, out) == good, "all implementations accept the same packets");
+    require(!good || out == expected, "all implementations decode to the same bytes");
   }
 }
 
@@ -31,11 +31,11 @@ void encode_and_back(Format format, const std::vector<std::byte>& source, std::s
     require(encode(*form, format, source, room, 4, out).taken == packet.taken,
             "all forms take as much");
     out.resize(packet.written);
-    require(out == expected, "all forms encode to the same bytes");
+    require(out == expected, "all implementations encode to the same bytes");
     if (packet.taken == 0) continue;
     std::vector<std::byte> back(packet.taken);
-    require(decode(*form, out, back), "what is encoded decodes");
-    require(std::equal(back.begin(), back.end(), source.begin()), "bytes come back");
+    require(decode(*form, out, back), "encoded data decodes");
+    require(std::equal(back.begin(), back.end(), source.begin()), "decoding restores the bytes");
   }
 }
 

@@ -17,14 +17,14 @@ std::vector<std::string> fuzz_seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto read = fabric::read_order({reinterpret_cast<const char*>(data), size});
   if (!read) {
-    require(!read.error().what.empty(), "a refusal says why");
+    require(!read.error().what.empty(), "a refusal has a message");
     return 0;
   }
-  require(fabric::check(read.value().fabric).ok(), "what is read is sound");
-  require(read.value().order.size() == read.value().fabric.size(), "the order has every host");
+  require(fabric::check(read.value().fabric).ok(), "a file that was read is valid");
+  require(read.value().order.size() == read.value().fabric.size(), "the order contains every host");
   const std::string text = fabric::write_order(read.value());
   const auto again = fabric::read_order(text);
-  require(again.ok(), "what is written can be read");
-  require(fabric::write_order(again.value()) == text, "and is written alike");
+  require(again.ok(), "a written file can be read");
+  require(fabric::write_order(again.value()) == text, "and gives the same file");
   return 0;
 }

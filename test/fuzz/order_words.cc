@@ -20,21 +20,21 @@ std::vector<std::string> fuzz_seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto hello = cli::decode_hello(text))
-    require(!hello->name.empty() && !hello->ports.empty(), "a hello names a host and its ports");
+    require(!hello->name.empty() && !hello->ports.empty(), "a hello has a host and its ports");
   if (const auto peers = cli::decode_peers(text)) {
     require(peers->addresses.size() == peers->ports.size(), "every host has ports");
-    require(peers->self < static_cast<int>(peers->ports.size()), "the agent is one of them");
+    require(peers->self < static_cast<int>(peers->ports.size()), "the agent is in the list");
   }
   if (const auto job = cli::decode_job(text))
     require(job->to >= -1 && job->ms >= 0 && job->ms <= 10'000, "a job ends");
   if (const auto answer = cli::decode_answer(text))
     for (const order::Measurement& one : answer->measured)
-      require(!one.answered || one.round_trip_us >= 0, "no answer comes before its question");
+      require(!one.answered || one.round_trip_us >= 0, "a round trip is not negative");
   if (const auto mesh = order::parse_mesh(text, 64)) {
     int nodes = 1;
     for (const order::MeshAxis& axis : mesh.value())
       nodes *= axis.size;
-    require(nodes == 64, "a mesh has the nodes there are");
+    require(nodes == 64, "a mesh has as many nodes as the fabric");
   }
   if (const auto spec = order::parse_simulation(text))
     require(spec.value().leaves <= spec.value().hosts, "no leaf is empty");

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto intent = read_intent("fuzz.yaml", text, sources());
   for (const Problem& problem : intent.problems) {
-    require(!problem.what.empty(), "a problem says what it is");
+    require(!problem.what.empty(), "a problem has a message");
     require(problem.line >= 0, "lines count from one");
     require(!to_text(problem).empty(), "a problem has a text");
   }

@@ -103,7 +103,7 @@ Buffer sealed(const Frame& frame) {
   Buffer encoded;
   encode(frame, encoded);
   seal(encoded, kKey, 3, 4);
-  require(authentic(encoded, kKey), "what was sealed is authentic");
+  require(authentic(encoded, kKey), "a sealed frame is authentic");
   return encoded;
 }
 
@@ -113,7 +113,7 @@ void round_trip(Bytes datagram) {
   if (!first || !encodable(*first)) return;
   const Buffer encoded = sealed(*first);
   const auto second = decode<Frame>(encoded);
-  require(second.has_value(), "what was encoded decodes");
+  require(second.has_value(), "encoded data decodes");
   require(fields(*first) == fields(*second), "decode, encode, decode gives the same fields");
   require(encoded == sealed(*second), "encoding is stable");
 }
@@ -122,7 +122,7 @@ void round_trip_ack(Bytes datagram) {
   Ack first;
   if (!decode_ack(datagram, first)) return;
   const Buffer encoded = sealed(first);
-  require(encoded.size() == encoded_bytes(first), "encoded_bytes tells an ACK's size");
+  require(encoded.size() == encoded_bytes(first), "encoded_bytes returns an ACK's size");
   Ack second;
   require(decode_ack(encoded, second), "an encoded ACK decodes");
   require(same(first, second), "an ACK keeps its fields");
@@ -136,7 +136,7 @@ void round_trip_data(Bytes datagram) {
     Buffer encoded(first->header.bytes());
     encode_data(first->header, first->payload, seal, encoded);
     encoded.insert(encoded.end(), first->payload.begin(), first->payload.end());
-    require(authentic(encoded, seal), "what was sealed is authentic");
+    require(authentic(encoded, seal), "a sealed frame is authentic");
     const auto second = decode_data(encoded);
     require(second.has_value(), "an encoded data packet decodes");
     require(second->payload.size() == first->payload.size(), "the payload keeps its size");
@@ -208,7 +208,8 @@ void encode_ack_of(FuzzInput& input) {
   }
   const Buffer encoded = sealed(ack);
   Ack decoded;
-  require(decode_ack(encoded, decoded) && same(ack, decoded), "an ACK survives the wire");
+  require(decode_ack(encoded, decoded) && same(ack, decoded),
+          "an ACK survives encoding and decoding");
 }
 
 }  // namespace

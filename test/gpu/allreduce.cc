@@ -79,7 +79,7 @@ ncclUniqueId exchange_id(const Job& job, int rank) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  fail("rank 0 left no NCCL id");
+  fail("rank 0 has written no NCCL id");
 }
 
 class Rank {

@@ -16,7 +16,7 @@ void decode(const Bytes& bytes) {
   const auto handle = nccl::decode_handle(bytes);
   if (!handle.ok()) {
     require(handle.error().code == ErrorCode::kInvalidUsage && !handle.error().hint.empty(),
-            "a refusal says what to do");
+            "a refusal has a hint");
     return;
   }
   require(handle.value().address.size <= wire::EndpointAddress::kMaxBytes, "an address fits");
@@ -26,7 +26,7 @@ void decode(const Bytes& bytes) {
   require(back.ok() && back->listener == handle.value().listener &&
               back->secret_fingerprint == handle.value().secret_fingerprint &&
               back->address == handle.value().address,
-          "an accepted handle encodes to one that says the same");
+          "an accepted handle encodes to an equivalent one");
 }
 
 }  // namespace

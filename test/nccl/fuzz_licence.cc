@@ -15,8 +15,8 @@ namespace {
 LossTerms any_terms(FuzzInput& input) {
   const int number = input.take<int>();
   if (const auto read = decode_communicator_class(number)) {
-    require(encode(*read) == number, "a number that is read is written again");
-    require(read->budget_ppm <= CommunicatorClass::kBudgetPpmMax, "no more than the most");
+    require(encode(*read) == number, "a number survives reading and writing");
+    require(read->budget_ppm <= CommunicatorClass::kBudgetPpmMax, "the budget is in range");
   }
   return loss_terms(input.take<std::uint32_t>() % (core::kBudgetPpmMax + 1), number);
 }
@@ -37,13 +37,13 @@ void check(const LossTerms& terms, const OpContext& context,
   const Ruling ruling = judge(terms, context, attributes);
   if (ruling.exact != Exact::kNot) return;
   const Collective& of = context.collective;
-  require(terms.any(), "somebody asked");
+  require(terms.any(), "the loss terms are set");
   require(of.function == Function::kAllReduce || of.function == Function::kReduceScatter,
           "a reduction to partial sums");
   require(of.algorithm == Algorithm::kRing && of.protocol == Protocol::kSimple, "a Simple ring");
   require(gradient::element_bytes(of.type) > 0, "a floating-point type");
   require(ruling.licence.stage + 1 < context.ranks, "a partial sum");
-  require(ruling.licence.hops >= context.ranks, "as many hops as there may be");
+  require(ruling.licence.hops >= context.ranks, "the number of hops is in range");
   require(ruling.licence.budget_ppm == terms.budget_ppm, "the user's budget");
   require(
       of.channels > 0 && ruling.licence.result_bytes <= of.count * gradient::element_bytes(of.type),
@@ -55,7 +55,7 @@ void check_without_profiler(const LossTerms& terms, const TransferAttributes& at
                             std::uint32_t ranks) {
   const Ruling ruling = judge_by_attributes(terms, attributes, ranks);
   if (ruling.exact != Exact::kNot) return;
-  require(terms.any(), "somebody asked");
+  require(terms.any(), "the loss terms are set");
   require(attributes.function == 1u << 3 && attributes.algorithm == 1u << 1 &&
               attributes.protocol == 1u << 2,
           "a Simple ring of ReduceScatter");

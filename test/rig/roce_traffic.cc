@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   const auto from = open(argv[1]);
   const auto to = open(argv[2]);
   if (order.empty() || bytes <= kHeaderBytes || bytes > from->limits().datagram_bytes_max)
-    fail("nothing to send, or in no such packets");
+    fail("nothing to send, or an impossible packet size");
   Traffic traffic(*from, *to, bytes);
   traffic.set_order(order);
   traffic.run(std::strtod(argv[3], nullptr),

@@ -215,7 +215,7 @@ void Ledger::on_event(Time now, HostIndex host, const core::Event& event) {
   if (event.kind == Kind::kDeclined) return declined(now, host, event);
   const Place place{event.request >> 32, event.request & 0xffffffffu};
   if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size())
-    fail(now, place, "an event for a request that nobody has made");
+    fail(now, place, "an event for an unknown request");
   hash_ = datapath::sim::mix(hash_, static_cast<std::uint64_t>(ns_of(now)));
   hash_ = datapath::sim::mix(hash_, event.request << 1 | (event.kind == Kind::kSendDone));
   event.kind == Kind::kSendDone ? send_done(now, place, event) : receive_done(now, place, event);
@@ -280,11 +280,11 @@ void Ledger::declined(Time now, HostIndex host, const core::Event& event) {
   for (Flow& flow : flows_) {
     if (flow.to != host || flow.listener != event.connection) continue;
     if (flow.declined && flow.declined->proven == event.proven)
-      fail(now, {0, 0}, "a listener was told twice that nobody connects");
+      fail(now, {0, 0}, "a listener received the same refusal twice");
     flow.declined = event;
     return;
   }
-  fail(now, {0, 0}, "a listener was declined that nobody has");
+  fail(now, {0, 0}, "a refusal for an unknown listener");
 }
 
 void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
@@ -306,7 +306,7 @@ void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
     return;
   }
   if (!failures_allowed_ || event.error.code == ErrorCode::kInternal)
-    fail(now, {0, 0}, "a connection closed that nobody has: " + event.error.message());
+    fail(now, {0, 0}, "an unknown connection closed: " + event.error.message());
   closed_early_[{host, event.connection}] = event.error;
 }
 
