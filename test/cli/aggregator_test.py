@@ -1,4 +1,4 @@
-"""dlcp-aggregator: sums over real sockets, workers that come back from another port, and what it says when asked wrongly.
+"""dlcp-aggregator: sums over real sockets, workers that return from another port, and messages about wrong options.
 
   aggregator_test.py BINARY"""
 
@@ -18,7 +18,7 @@ def run(*arguments):
 
 
 def free_ports(count):
-    """The first of `count` neighbours that nobody has."""
+    """The first of `count` consecutive unused ports."""
     for port in range(23456, 30000, count):
         sockets = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(count)]
         try:
@@ -52,7 +52,7 @@ class Worker:
 
 
 class Aggregator(unittest.TestCase):
-    def test_a_check_sums_rightly_with_losses_too(self):
+    def test_a_check_gives_correct_sums_with_losses_too(self):
         for drop in ("0", "1%"):
             done = run("check", "--workers", "3", "--port", str(free_ports(3)), "--slots", "32", "--drop", drop,
                        "--elements", "20000", "--json")
@@ -62,7 +62,7 @@ class Aggregator(unittest.TestCase):
             if drop != "0":
                 self.assertGreater(said["repeated"], 0)
 
-    def test_losses_make_no_worker_wait_long_in_a_single_burst_neither(self):
+    def test_losses_delay_no_worker_for_long_even_in_a_single_burst(self):
         def stall(elements, drop):
             done = run("check", "--workers", "4", "--port", str(free_ports(4)), "--slots", "128", "--drop", drop,
                        "--elements", elements, "--json")
@@ -71,7 +71,7 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(said["elements_wrong"], 0)
             return said["longest_stall_ms"]
 
-        # A busy machine makes everybody wait now and then: the shortest of some tries, beside as many without losses.
+        # On a busy machine all workers wait at times: compare the shortest of some tries with the shortest without losses.
         for elements in ("30000", "200000"):
             clean, lossy = [stall(elements, "0")], [stall(elements, "1%")]
             while len(lossy) < 20 and min(lossy) > 10:
@@ -79,7 +79,7 @@ class Aggregator(unittest.TestCase):
                 lossy.append(stall(elements, "1%"))
             self.assertLessEqual(min(lossy), 10 + (min(clean) if len(lossy) == 20 else 0))
 
-    def test_it_answers_workers_where_they_are_and_learns_where_they_have_gone(self):
+    def test_it_answers_workers_at_their_address_and_follows_a_change(self):
         port = free_ports(2)
         with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--json"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
@@ -90,8 +90,8 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(first.answer(), packet(0, -2, 3))
             self.assertEqual(second.answer(), packet(0, -2, 3))
             first.send(0, 5)
-            self.assertEqual(first.answer(), packet(0, -2, 3))  # again for who asks
-            again = Worker(self, port)  # another port: started anew, and with it the job
+            self.assertEqual(first.answer(), packet(0, -2, 3))  # again for the worker that asks
+            again = Worker(self, port)  # another port: a restarted worker, and a new job with it
             again.send(0, 1)
             again.send(0, 1)
             second.send(0, 2)
@@ -104,7 +104,7 @@ class Aggregator(unittest.TestCase):
         self.assertEqual((counts["sums"], counts["restarts"]), (2, 1))
         self.assertEqual((counts["repeated"], counts["strangers"]), (2, 0))
 
-    def test_what_cannot_be_is_said_with_the_value_and_a_remedy(self):
+    def test_an_impossible_value_is_named_with_a_remedy(self):
         for arguments, status, words in (
                 (("serve", "--workers", "33"), 2, ("33", "1..32")),
                 (("serve", "--values", "128"), 2, ("128",)),
@@ -121,7 +121,7 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(done.returncode, 3)
             self.assertIn(f"UDP port {port}", done.stderr)
 
-    def test_it_ends_by_itself_when_told_so(self):
+    def test_it_ends_when_requested(self):
         done = run("serve", "--port", str(free_ports(2)), "--idle", "200ms")
         self.assertEqual(done.returncode, 4, done.stderr)
 

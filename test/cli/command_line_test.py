@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `dlcp` says to a wrong command line, how wide its help is, and that every verb has JSON.
+"""The messages of `dlcp` about a wrong command line, the width of its help, and JSON output of every verb.
 
 command_line_test.py DLCP"""
 
@@ -19,13 +19,13 @@ def dlcp(*arguments, **environment):
 
 
 def verbs():
-    """As `dlcp --help` lists them, two blanks before each."""
+    """The verbs that `dlcp --help` lists, two blanks before each."""
     listed = dlcp("--help")[1].split("Subcommands:\n", 1)[1].split("\n\n", 1)[0]
     return [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
 
 
 class CommandLine(unittest.TestCase):
-    def test_a_wrong_word_is_named_with_what_was_meant(self):
+    def test_a_wrong_word_is_named_with_a_suggestion(self):
         for arguments, said in (
                 (["docter"], "dlcp: there is no verb 'docter'; did you mean doctor? (dlcp --help)"),
                 ([], "dlcp: give a verb (dlcp --help)"),
@@ -36,7 +36,7 @@ class CommandLine(unittest.TestCase):
             code, out, error = dlcp(*arguments)
             self.assertEqual((code, out, error.strip()), (2, "", said))
 
-    def test_a_wrong_value_is_named_with_what_to_give(self):
+    def test_a_wrong_value_is_named_with_valid_ones(self):
         for arguments, words in (
                 (["doctor", "--listen", "--port", "70000"], ("--port", "'70000'", "1..65535")),
                 (["doctor", "--listen", "--port", "0"], ("--port", "'0'", "1..65535")),
@@ -67,7 +67,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((code, json.loads(out)["budget"]), (0, 0.01))
         self.assertEqual(dlcp("traffic-class", "--decode", "7")[0], 1)
 
-    def test_a_wrong_setting_is_a_usage_error_said_once(self):
+    def test_a_wrong_setting_is_a_usage_error_printed_once(self):
         code, out, error = dlcp("bench", "--seconds", "0.1", DLCP_PATHS="0")
         self.assertEqual((code, out), (2, ""))
         self.assertEqual(error.count("DLCP_PATHS = '0'"), 1)
@@ -75,10 +75,10 @@ class CommandLine(unittest.TestCase):
     def test_no_line_is_wider_than_a_terminal(self):
         for arguments in [["--help"], ["knobs"], ["counters"], ["abi"], ["doctor"], *([v, "--help"] for v in verbs())]:
             out = dlcp(*arguments)[1]
-            for line in out.splitlines():  # a path keeps its line, however long
+            for line in out.splitlines():  # a path is not wrapped, however long
                 self.assertTrue(len(line) <= 80 or (len(line.split()) == 1 and "/" in line), (arguments, line))
 
-    def test_help_is_no_error(self):
+    def test_help_is_not_an_error(self):
         self.assertIn("synth", verbs())
         for verb in verbs():
             code, out, error = dlcp(verb, "--help")

@@ -1,4 +1,4 @@
-"""dlcp-hub: what it says when asked wrongly, its metrics, and how it ends.
+"""dlcp-hub: its messages about wrong options, its metrics, and its end.
 
   hub_test.py BINARY DLCP"""
 
@@ -18,7 +18,7 @@ import unittest
 BINARY, DLCP = sys.argv.pop(1), sys.argv.pop(1)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("DLCP_", "NCCL_"))}
 TOKEN = "00112233445566778899aabbccddeeff"
-# A sanitizer's runtime lets mlockall() succeed and does nothing, as its own shadow must not be locked.
+# With a sanitizer's runtime mlockall() succeeds but has no effect, because its shadow memory must not be locked.
 SANITIZED = any(mark in pathlib.Path(BINARY).read_bytes() for mark in (b"__asan_init", b"__tsan_init"))
 
 
@@ -62,7 +62,7 @@ class Words(unittest.TestCase):
         for option in ("--listen", "--token-file", "--memory", "--jobs", "--cpus", "--lock-memory", "--metrics"):
             self.assertIn(option, done.stdout)
 
-    def test_what_cannot_be_meant_is_refused(self):
+    def test_invalid_options_are_refused(self):
         self.refused("no interface of this host has that address", "--listen", "203.0.113.7")
         self.refused("--listen nowhere", "--listen", "nowhere")
         self.refused("--memory much", "--memory", "much")
@@ -72,7 +72,7 @@ class Words(unittest.TestCase):
         tokens.write_text(f"a {TOKEN} rate=1\n", encoding="utf-8")
         self.refused(f"{tokens}:1: 'rate=1' limits nothing", "--token-file", str(tokens))
 
-    def test_settings_and_ports_that_cannot_be_had_are_named(self):
+    def test_settings_and_ports_that_are_not_available_are_named(self):
         self.assertIn("DLCP_PATHS", run("serve", "--listen", "127.0.0.1:0", DLCP_PATHS="many").stderr)
         hub = Hub(self)
         self.refused(f"TCP port {hub.port} of 127.0.0.1 cannot be had", "--listen", f"127.0.0.1:{hub.port}", code=3)
@@ -97,18 +97,18 @@ class Serving(Words):
             self.assertRegex(line, r'^(# (HELP|TYPE) dlcp_hub_\w+ .+|dlcp_hub_\w+(\{\w+="[\w-]+"\})? \d+)$')
         self.assertEqual(len(re.findall("^# TYPE", text, re.MULTILINE)), len(re.findall("^# HELP", text, re.MULTILINE)))
 
-    def test_a_signal_ends_it_where_it_has_no_jobs(self):
+    def test_a_signal_ends_it_if_it_has_no_jobs(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             hub = Hub(self)
             hub.process.send_signal(number)
             self.assertEqual(hub.process.wait(20), 0)
 
-    def test_a_processor_can_be_named(self):
+    def test_a_processor_can_be_chosen(self):
         Hub(self, "--cpus", str(min(os.sched_getaffinity(0))))
         self.refused("--cpus names processors", "--listen", "127.0.0.1:0", "--cpus", "1000", code=3)
 
     @unittest.skipIf(SANITIZED, "a sanitizer's mlockall() locks nothing")
-    def test_what_it_has_touched_is_locked_where_that_is_allowed(self):
+    def test_its_memory_is_locked_if_permitted(self):
         if os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY:
             self.refused("--lock-memory is refused", "--listen", "127.0.0.1:0", "--lock-memory", code=3)
             return
@@ -129,7 +129,7 @@ class Jobs(unittest.TestCase):
         self.assertTrue(out, err)
         return json.loads(out), job.returncode
 
-    def test_a_rank_that_is_killed_ends_its_own_job_and_no_other(self):
+    def test_a_killed_rank_ends_its_own_job_and_no_other(self):
         hub = Hub(self)
         place = f"127.0.0.1:{hub.port}"
         other = self.begin(place, "--seconds", "4", "--seed", "2")
@@ -152,10 +152,10 @@ class Jobs(unittest.TestCase):
         job = self.begin(f"127.0.0.1:{hub.port}", "--rounds", "5", "--size", "256K", DLCP_HUB_TOKEN_FILE=str(own))
         said, code = self.end(job)
         self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
-        # Three ranks' 256 KiB, of which 5 ms may have been saved up, at 25 MB/s.
+        # Three ranks' 256 KiB at 25 MB/s, of which the bucket may hold 5 ms.
         self.assertGreater(said["p50_us"], 20_000)
 
-    def test_tenants_have_their_rates_beside_each_other(self):
+    def test_tenants_have_their_rates_in_parallel(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         names, tokens = ("a", "b"), pathlib.Path(folder.name, "tokens")
@@ -174,13 +174,13 @@ class Jobs(unittest.TestCase):
             self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
             self.assertLess(said["p50_us"], 1.5 * alone["p50_us"])
 
-    def test_hubs_that_the_benchmark_starts_add_rightly(self):
+    def test_hubs_started_by_the_benchmark_add_correctly(self):
         said, code = self.end(self.begin("2", "--rounds", "10", "--size", "64K", "--type", "bf16"))
         self.assertEqual((code, said["elements_wrong"], said["ranks_identical"], said["algo"]), (0, 0, True, "hub"))
         for key in ("relative_mse", "delivered_share_min", "p50_us", "p99_us", "reduce_gb_per_s"):
             self.assertIn(key, said)
 
-    def test_hubs_that_cannot_be_meant_are_refused(self):
+    def test_invalid_hubs_are_refused(self):
         for hubs, words in (("0", "can be started here"), ("a:b", "'a:b' names no hub")):
             job = self.begin(hubs)
             self.assertIn(words, job.communicate(timeout=60)[1])

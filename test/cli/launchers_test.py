@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`dlcp bench` under launchers: Open MPI's mpirun (always in CI) and PyTorch's torchrun where they are installed, what
-Slurm's srun leaves in the environment everywhere. `scripts/fresh debian-13 --packages --only launchers` has a torchrun.
+"""`dlcp bench` under launchers: Open MPI's mpirun (always in CI) and PyTorch's torchrun if they are installed, and the
+environment of Slurm's srun everywhere. `scripts/fresh debian-13 --packages --only launchers` has a torchrun.
 
 launchers_test.py DLCP PLUGIN"""
 
@@ -13,7 +13,7 @@ import unittest
 
 DLCP, PLUGIN = "dlcp", "libnccl-net-dlcp.so"
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "SLURM_"))}
-# Over loopback, as all ranks are here.
+# Over loopback, because all ranks are on this host.
 CLEAN.update(NCCL_SOCKET_IFNAME="lo")
 
 
@@ -28,7 +28,7 @@ def free_port():
 
 
 def torchrun():
-    """The command of a torchrun that runs a program that does nothing, or None: Debian 12's says how it is used, and fails."""
+    """The command of a torchrun that runs a no-op program, or None: Debian 12's prints its usage and fails."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torchrun.py")
     for python in ("python3", "/usr/bin/python3"):
         command = [python, script]
@@ -91,7 +91,7 @@ class Launchers(unittest.TestCase):
             self.assertEqual(len(error.splitlines()), 1, error)
             self.assertIn("rank 1 has '--seed 7', rank 0 has '--seed 1'", error)
 
-    def test_ranks_that_never_come_are_named(self):
+    def test_missing_ranks_are_named(self):
         common = {"WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
         command = [*bench(), "--timeout", "2"]
         codes, _, errors = self.run_all([command, command], [{**common, "RANK": rank} for rank in "02"])

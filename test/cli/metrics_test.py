@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What `dlcp stats` gives Prometheus, judged by Prometheus' own promtool: the metrics of a running job and of none, and
-the alert rules of docs/monitoring with their unit tests.
+"""The output of `dlcp stats` for Prometheus, checked by Prometheus' own promtool: the metrics with a running job and
+without one, and the alert rules of docs/monitoring with their unit tests.
 
-metrics_test.py DLCP PLUGIN      exits with 77 (skipped) where there is no promtool, but never in CI"""
+metrics_test.py DLCP PLUGIN      exits with 77 (skipped) without promtool, but never in CI"""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ def run(*command, text_in=None):
 
 
 def sample(metrics, name, **labels):
-    """The value of the one sample that has these labels."""
+    """The value of the single sample with these labels."""
     found = [line.rsplit(" ", 1)[1] for line in metrics.splitlines() if line.startswith(name + "{")
              and all(f'{key}="{value}"' in line for key, value in labels.items())]
     assert len(found) == 1, (name, labels, found)

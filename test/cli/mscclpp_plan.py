@@ -1,8 +1,8 @@
-"""Plans for MSCCL++'s executor: what its loader (0.9.0) reads and refuses, restated, and a small executor.
+"""Plans for MSCCL++'s executor: the checks of its loader (0.9.0), reimplemented, and a small executor.
 
-The executor runs all thread blocks of all GPUs in a random order on sets of contributions, so that a write that comes
-too early or a read that comes too late gives a wrong set in some order. Within a block it holds that threads meet
-(`nop`) between operations on the same data, after they wait and before they tell.
+The executor runs all thread blocks of all GPUs in a random order on sets of contributions, so that a write that is too
+early or a read that is too late gives a wrong set in some order. Within a block it requires a barrier (`nop`) between
+operations on the same data, after a wait, and before a signal.
 """
 
 import random
@@ -17,7 +17,7 @@ def require(condition, what):
 
 
 class Gpu:
-    """One GPU of a plan, read as the loader reads it: every index is looked up where it would be."""
+    """One GPU of a plan, read in the loader's way: every index is looked up in its own table."""
 
     def __init__(self, plan, rank):
         gpu = plan["gpus"][rank]
@@ -42,10 +42,10 @@ class Gpu:
         for one in block["remote_buffer_refs"]:
             refs[one["access_channel_type"]] += one["remote_buffer_ids"]
         for kind in KINDS:
-            require(len(channels[kind]) <= CHANNELS_MAX and len(refs[kind]) <= CHANNELS_MAX, "a block's arrays hold 16")
+            require(len(channels[kind]) <= CHANNELS_MAX and len(refs[kind]) <= CHANNELS_MAX, "a block's arrays have 16 entries")
             for buffer in refs[kind]:
-                require(kind in self.buffers[buffer][2], "a buffer is reached as it says")
-        require(len(block["ops"]) <= OPERATIONS_MAX, "a block's operations are at most 64")
+                require(kind in self.buffers[buffer][2], "a buffer is reached through its declared kind of channel")
+        require(len(block["ops"]) <= OPERATIONS_MAX, "a block has at most 64 operations")
         return [self.read_operation(op, channels, refs) for op in block["ops"]]
 
     def read_operation(self, op, channels, refs):
@@ -59,18 +59,18 @@ class Gpu:
         if name in ("put", "pwsf"):
             require(len(sources) == len(targets) <= AT_ONCE, "puts have two ends")
             require(len({one["type"] for one in sources}) == 1 or kind == "port", "memory is read from one buffer")
-            require(name == "put" or kind == "port", "memory channels do not tell by themselves")
+            require(name == "put" or kind == "port", "memory channels do not signal by themselves")
             read["to"] = [(*self.buffers[refs[kind][one["buffer_id"]]][:2], one["index"], one["size"]) for one in targets]
-            require([one[2] for one in read["from"]] == [one[3] for one in read["to"]], "both ends are as long")
+            require([one[2] for one in read["from"]] == [one[3] for one in read["to"]], "both ends have the same length")
             if kind == "port":
                 require([self.channels[kind][one] for one in read["channels"]] == [one[0] for one in read["to"]], "channels lead to the buffers' GPUs")
-                require(name == "put" or len(set(ids)) == len(ids), "each channel tells once")
+                require(name == "put" or len(set(ids)) == len(ids), "each channel signals once")
         elif name in ("signal", "wait"):
             require(ids and len(set(ids)) == len(ids) and kind in KINDS, "who is told")
         elif name in ("re", "copy"):
             read["to"] = [self.local(one) for one in targets]
             require(len(targets) == 1 and (len(sources) > 1 if name == "re" else len(sources) == 1), "operands")
-            require({one[2] for one in read["from"]} == {read["to"][0][2]}, "operands are as long")
+            require({one[2] for one in read["from"]} == {read["to"][0][2]}, "operands have the same length")
             require(name == "copy" or op["reduce_op"] == "sum", "the operation")
         else:
             require(name == "nop", f"operation {name}")
@@ -82,7 +82,7 @@ class Gpu:
 
 
 def load(plan):
-    """The GPUs of a plan; ValueError or KeyError for what the loader or the executor does not take."""
+    """The GPUs of a plan; ValueError or KeyError if the loader or the executor does not accept it."""
     for key, kind in (("name", str), ("collective", str), ("inplace", bool), ("min_message_size", int), ("max_message_size", int)):
         require(isinstance(plan[key], kind), key)
     require(plan["protocol"] == "Simple" and plan["buffer_alignment"] % 16 == 0 and plan["num_threads_per_block"] <= 1024, "how it runs")
@@ -111,12 +111,12 @@ def check_meetings(gpu):
             elif name == "wait":
                 waited = True
             elif name == "signal":
-                require(not put, "threads meet before they tell what they wrote")
+                require(not put, "threads meet before they signal what they wrote")
             else:
                 wrote = op["to"] if name in ("re", "copy") else []
-                require(not waited, "threads meet after one has waited")
+                require(not waited, "threads meet after a wait")
                 require(not meets(op["from"], writes) and not meets(wrote, writes + reads), "threads meet between operations on the same data")
-                require(name != "pwsf" or not put_before(block, op), "a port tells after all it wrote")
+                require(name != "pwsf" or not put_before(block, op), "a port signals after all its writes")
                 reads, writes = reads + op["from"], writes + wrote
                 put = put or name == "put"
 
@@ -135,12 +135,12 @@ def put_before(block, op):
 
 
 class Executor:
-    """Buffers hold sets of (rank, place in its input); sums are disjoint unions."""
+    """Buffers hold sets of (rank, offset in its input); sums are disjoint unions."""
 
     def __init__(self, plan, gpus, seed):
         self.plan, self.gpus = plan, gpus
         self.random = random.Random(seed)
-        self.told = {}  # by sender, its channel: how often
+        self.told = {}  # by sender and its channel: number of signals
         self.heard = {}
         self.memory = {}
         self.position = {(gpu.rank, index): 0 for gpu in gpus for index in range(len(gpu.blocks))}
@@ -151,7 +151,7 @@ class Executor:
         return peer, gpu.channels[kind][:channel].count(peer)
 
     def run(self, launches):
-        """Yields (rank, memory) as each GPU ends each launch; a GPU may be a launch ahead of others."""
+        """Yields (rank, memory) when each GPU ends each launch; a GPU may be one launch ahead of others."""
         for gpu in self.gpus:
             self.begin(gpu.rank)
         running = list(self.position)
@@ -195,7 +195,7 @@ class Executor:
 
     def read(self, rank, span):
         values = self.memory[rank][span[0]][span[1]:span[1] + span[2]]
-        require(None not in values, f"GPU {rank} reads what is not there")
+        require(None not in values, f"GPU {rank} reads unwritten memory")
         return values
 
     def write(self, rank, span, values):
@@ -236,7 +236,7 @@ class Executor:
 
 
 def wrong_elements(plan, seed, launches=2):
-    """How many places of all GPUs' results are wrong after each of some launches; of how many."""
+    """(number of wrong elements in all GPUs' results after each of some launches, number of elements)."""
     gpus = load(plan)
     ranks = range(len(gpus))
     executor = Executor(plan, gpus, seed)
@@ -255,5 +255,5 @@ def wrong_elements(plan, seed, launches=2):
         places += len(result)
         if not plan["inplace"]:
             wrong += sum(value != frozenset({(launch, rank, place)}) for place, value in enumerate(memory["i"]))
-    require(executor.told == executor.heard, "somebody is told what he does not wait for")
+    require(executor.told == executor.heard, "a signal has no matching wait")
     return wrong, places

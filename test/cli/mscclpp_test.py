@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp synth --mscclpp-json`, read and executed as MSCCL++'s executor does: mscclpp_test.py DLCP SAMPLES"""
+"""`dlcp synth --mscclpp-json`, read and executed like MSCCL++'s executor: mscclpp_test.py DLCP SAMPLES"""
 
 import copy
 import itertools
@@ -73,13 +73,13 @@ class Mscclpp(unittest.TestCase):
             with self.subTest(collective=collective):
                 self.check_boxes(collective, size)
 
-    def test_sizes_are_those_of_the_last_bracket(self):
+    def test_message_sizes_are_those_of_the_last_size_range(self):
         plan = self.export(self.network("star of 8"), "--size", "1K,64K,1G")
         self.assertGreater(plan["min_message_size"], 1024)
         self.assertEqual(plan["max_message_size"], 2**64 - 1)
         self.assertEqual(self.export(self.network("star of 8"), "--size", "1G")["min_message_size"], 0)
 
-    def test_the_fastest_is_written_of_what_fits_and_what_that_costs_is_said(self):
+    def test_the_fastest_fitting_plan_is_written_and_its_cost_is_printed(self):
         self.export(self.network("star of 8"), "--size", "1M", "--box", 2)
         self.assertEqual(self.said, "")
         self.check_boxes("allreduce", "1M")
@@ -89,12 +89,12 @@ class Mscclpp(unittest.TestCase):
         self.assertTrue(cost, self.said)
         self.assertGreater(float(cost[1]), 0)
 
-    def test_a_box_is_for_this_plan_alone(self):
+    def test_a_box_is_for_this_plan_only(self):
         done = subprocess.run([str(DLCP), "synth", str(self.network("two")), "--box", "2"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--mscclpp-json", done.stderr)
 
-    def test_this_test_sees_what_is_wrong(self):
+    def test_this_test_detects_errors(self):
         plan = self.export(self.network("star of 8"), "--size", "256K", "--box", 4)
         for rank, block in itertools.product((0, 5), range(len(plan["gpus"][0]["threadblocks"]))):
             for at, op in enumerate(plan["gpus"][rank]["threadblocks"][block]["ops"]):
@@ -104,7 +104,7 @@ class Mscclpp(unittest.TestCase):
                     found = any(mscclpp_plan.wrong_elements(broken, seed)[0] for seed in range(4))
                 except ValueError:
                     found = True
-                self.assertTrue(found, f"GPU {rank}, block {block}: nobody misses {op}")
+                self.assertTrue(found, f"GPU {rank}, block {block}: a missing {op} is not detected")
 
 
 if __name__ == "__main__":

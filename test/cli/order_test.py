@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp order`: simulated networks, the formats of launchers (through their own parsers where those are installed), new
+"""`dlcp order`: simulated networks, the formats of launchers (checked with the launchers' own parsers if installed), new
 ranks for a job's processes, and real sockets in network namespaces.
 
 order_test.py DLCP"""
@@ -62,7 +62,7 @@ class Simulated(unittest.TestCase):
         self.assertTrue(found["kept"])
         self.assertEqual((found["leaves_found"], found["predicted_gain"]), (1, 1))
 
-    def test_what_is_wrong_is_named(self):
+    def test_errors_are_named(self):
         found = simulate("hosts=128,leaves=8,oversubscription=2,slow_hosts=1,slow_leaves=1,silent=2,noise=0.2")
         self.assertEqual(found["slow_hosts"], ["host0"])
         self.assertEqual(len(found["slow_leaves"]), 1)
@@ -92,7 +92,7 @@ class Simulated(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80, done.stdout)
 
-    def test_bad_words(self):
+    def test_wrong_words(self):
         for arguments, what in ((["--simulate", "hots=5"], "did you mean hosts?"),
                                 (["--simulate", "hosts=0"], "hosts is '0'"),
                                 (["--simulate", "hosts=4,leaves=5"], "a leaf holds a host"),
@@ -172,7 +172,7 @@ class Formats(unittest.TestCase):
         self.assertIn("did you mean hostfile?", done.stderr)
 
     def mapped(self, *arguments):
-        """The hosts that Open MPI itself gives to ranks 0, 1, ..."""
+        """The hosts that Open MPI itself assigns to ranks 0, 1, ..."""
         done = subprocess.run(["mpirun", "--allow-run-as-root", "--display-map", *map(str, arguments), "true"],
                               capture_output=True, text=True, timeout=60, check=False, env=CLEAN)
         said, places, host = done.stdout + done.stderr, {}, None
@@ -194,7 +194,7 @@ class Formats(unittest.TestCase):
     @unittest.skipUnless((shutil.which("mpirun") and os.cpu_count() > 1) or os.environ.get("CI") == "true",
                          "no mpirun (Debian: openmpi-bin), or one core")
     def test_open_mpi_reads_a_rankfile(self):
-        file = self.path("rankfile")  # it maps only hosts whose cores it sees: this one
+        file = self.path("rankfile")  # it maps only hosts whose cores it can read: this one
         file.write_text(self.write(["localhost"], "rankfile", slots=2))
         self.assertEqual(len(self.mapped("--rankfile", file, "-np", 2)), 2)
 
@@ -232,7 +232,7 @@ class Exec(unittest.TestCase):
         self.assertEqual((seen["RANK"], seen["GROUP_RANK"], seen["LOCAL_RANK"]), ("3", "1", "1"))
         self.assertEqual((seen["MASTER_ADDR"], seen["MASTER_PORT"]), ("10.0.0.2", "29500"))
 
-    def test_torchruns_own_store_stays_where_it_is(self):
+    def test_torchruns_own_store_keeps_its_address(self):
         seen = self.variables({"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
                                "MASTER_ADDR": "a", "TORCHELASTIC_USE_AGENT_STORE": "True"}, host="a")
         self.assertEqual((seen["RANK"], seen["MASTER_ADDR"]), ("2", "a"))
@@ -244,12 +244,12 @@ class Exec(unittest.TestCase):
                                "OMPI_COMM_WORLD_NODE_RANK": "0"}, host="a")
         self.assertEqual((seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_NODE_RANK"]), ("2", "0"))
 
-    def test_all_ranks_are_there_once(self):
+    def test_all_ranks_occur_once(self):
         ranks = [self.variables({"RANK": "0", "WORLD_SIZE": "12", "LOCAL_RANK": str(local)}, host=host)["RANK"]
                  for host in "abc" for local in range(4)]
         self.assertEqual(sorted(map(int, ranks)), list(range(12)))
 
-    def test_what_does_not_go_together(self):
+    def test_contradictions_are_refused(self):
         for environment, what in (({}, "no launcher has given this process a rank"),
                                   ({"RANK": "0", "WORLD_SIZE": "4"}, "WORLD_SIZE is 4, but the order has 3 hosts"),
                                   ({"RANK": "0", "WORLD_SIZE": "6"}, "LOCAL_RANK is not set"),
@@ -274,7 +274,7 @@ class Exec(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpirun") or os.environ.get("CI") == "true", "no mpirun (Debian: openmpi-bin)")
     def test_launched_by_open_mpi_on_one_host(self):
-        """All ranks are on this host: it becomes one host with as many slots."""
+        """All ranks are on this host: it becomes one host with that many slots."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "order.json")
             done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3", DLCP, "order", "--no-load",
@@ -296,7 +296,7 @@ class Namespaces(unittest.TestCase):
         self.assertGreater(found["predicted_gain"], 2.5)
         self.assertEqual((found["silent"], found["slow_hosts"]), ([], []))
 
-    def test_a_host_that_answers_nothing_is_named(self):
+    def test_a_host_that_does_not_answer_is_named(self):
         with rig.Network(PREFIX, 4):
             subprocess.run(["ip", "netns", "exec", f"{PREFIX}sw", "ip", "link", "set", "p2", "nomaster"], check=True)
             done = order("--netns", PREFIX, "--no-load", "--json")

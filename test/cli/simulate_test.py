@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp simulate` as a user meets it: simulate_test.py DLCP"""
+"""`dlcp simulate` as a user runs it: simulate_test.py DLCP"""
 
 import json
 import pathlib
@@ -23,7 +23,7 @@ class Simulate(unittest.TestCase):
         names = [row["figure"] for row in json.loads(done.stdout)]
         self.assertEqual(names, ["F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9"])
 
-    def test_a_figure_as_json_says_what_it_was_made_from(self):
+    def test_a_figure_as_json_has_its_parameters(self):
         done = run("F4", "--quick", "--seeds", 2, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         figure = json.loads(done.stdout)
@@ -37,7 +37,7 @@ class Simulate(unittest.TestCase):
             self.assertLessEqual(row["value"], row["high"])
         self.assertEqual(run("F4", "--quick", "--seeds", 2, "--json").stdout, done.stdout)
 
-    def test_a_table_fits_80_columns_and_says_who_wins(self):
+    def test_a_table_fits_80_columns_and_names_the_winner(self):
         done = run("F4", "--quick", "--seeds", 1)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
@@ -78,7 +78,7 @@ class Simulate(unittest.TestCase):
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
         self.assertEqual(run("/nowhere/x.yaml").returncode, 2)
 
-    def test_bad_usage_says_what_there_is(self):
+    def test_wrong_usage_is_refused_with_the_valid_values(self):
         done = run("F99")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'F99' is no figure; there are list, validate, F1, F2", done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp stats` and `dlcp exact` beside a running all-reduce: what they show, and what they refuse.
+"""`dlcp stats` and `dlcp exact` with a running all-reduce: their output, and what they refuse.
 
 stats_test.py DLCP PLUGIN"""
 
@@ -20,7 +20,7 @@ def dlcp(*arguments):
 
 
 class Job:
-    """An all-reduce of three processes; `pids` once all show themselves."""
+    """An all-reduce of three processes; `pids` once all have published their pages."""
 
     def __enter__(self):
         self.process = subprocess.Popen(
@@ -82,7 +82,7 @@ class StatsTest(unittest.TestCase):
             self.assertTrue(all(int(port) >= 49152 for row in rows for port in row[:2]))
             sent = first[job.pids[0]]["counters"]["packets_sent"]
             self.assertGreater(sent, 0)
-            self.assertGreaterEqual(sum(int(packets) for _, _, packets in rows), sent // 2)  # a path avoided begins anew
+            self.assertGreaterEqual(sum(int(packets) for _, _, packets in rows), sent // 2)  # an avoided path restarts
             self.assertLessEqual(max(map(len, paths.stdout.splitlines())), 80)
 
             top = dlcp("top", "--interval", "500ms", *job.options())
@@ -109,7 +109,7 @@ class StatsTest(unittest.TestCase):
         self.assertEqual(state(), [])
         exact = dlcp("exact", "--pid", str(chosen))
         self.assertEqual(exact.returncode, 0, exact.stderr)
-        self.assertIn(str(chosen), exact.stdout.splitlines()[1])  # the list comes first
+        self.assertIn(str(chosen), exact.stdout.splitlines()[1])  # the list is printed first
         self.assertIn("1 process loses nothing from now on", exact.stdout)
         self.assertEqual(state(), [chosen])
         self.assertIn("dlcp exact", dlcp("stats", "--pid", str(chosen)).stdout)
@@ -120,12 +120,12 @@ class StatsTest(unittest.TestCase):
         self.assertEqual(unsaid.returncode, 2)
         self.assertIn(str(chosen), unsaid.stdout)
         self.assertIn("nothing was changed", unsaid.stderr)
-        unasked = dlcp("exact", "--all")  # stdin is no terminal
+        unasked = dlcp("exact", "--all")  # stdin is not a terminal
         self.assertEqual(unasked.returncode, 2)
         self.assertIn("--yes", unasked.stderr)
         self.assertEqual(state(), [])
 
-    def test_what_is_refused(self):
+    def test_invalid_targets_are_refused(self):
         none = dlcp("stats", "--pid", "1")
         self.assertEqual(none.returncode, 3)
         self.assertIn("process 1 does not use the plugin", none.stderr)

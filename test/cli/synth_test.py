@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp synth` and `dlcp bench --mode plan` as a user meets them: synth_test.py DLCP PLUGIN"""
+"""`dlcp synth` and `dlcp bench --mode plan` as a user runs them: synth_test.py DLCP PLUGIN"""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Synth(unittest.TestCase):
         self.star = self.folder / "star.yaml"
         self.star.write_text(STAR)
 
-    def test_json_says_bound_and_plan(self):
+    def test_json_has_bound_and_plan(self):
         done = run("synth", self.star, "--collective", "allgather", "--size", "1G", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
@@ -37,13 +37,13 @@ class Synth(unittest.TestCase):
         self.assertEqual((result["ranks"], result["verified"]), (4, True))
         self.assertLess(result["seconds"], 5)
 
-    def test_the_table_keeps_to_80_columns(self):
+    def test_the_table_fits_80_columns(self):
         done = run("synth", self.star)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
         self.assertIn("4 of 4 ranks take part", " ".join(done.stdout.split()))
 
-    def test_errors_name_the_file_the_value_and_the_way_out(self):
+    def test_errors_name_the_file_the_value_and_the_correction(self):
         for text, words in (("{ranks: [a, b], links: []}", "a cannot reach b"), ("ranks: [a]\nlinks:\n- {from: a, to: b, rate: 1G}", "line 3: there is no rank or switch b"),
                             ("[1]", "this is no topology")):
             file = self.folder / "bad.yaml"
@@ -69,11 +69,11 @@ class Synth(unittest.TestCase):
         self.assertTrue(xml.parse(picture).getroot().tag.endswith("svg"))
         self.assertEqual(xml.parse(algorithm).getroot().get("ngpus"), "4")
 
-    def test_plans_are_executed_and_every_element_is_right(self):
+    def test_plans_are_executed_and_every_element_is_correct(self):
         plan = self.folder / "plan.json"
         for collective in ("allreduce", "allgather", "reducescatter", "alltoall"):
             self.assertEqual(run("synth", self.star, "--collective", collective, "-o", plan).returncode, 0)
-            # Sizes that four ranks divide, and that they do not, down to fewer elements than ranks.
+            # Sizes that four ranks divide, and others, down to fewer elements than ranks.
             done = run("bench", "--mode", "plan", "--plan", plan, "--plugin", PLUGIN, "--size", "4,1004,64K,1M", "--iterations", "3", "--json")
             self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
             for result in json.loads(done.stdout):
@@ -88,7 +88,7 @@ class Synth(unittest.TestCase):
             for result in json.loads(done.stdout):
                 self.assertEqual((result["ranks"], result["algo"], result["bytes_wrong"], result["error"]), (4, "plan", 0, None))
 
-    def test_every_rank_says_that_plans_differ(self):
+    def test_every_rank_reports_that_plans_differ(self):
         ring, tree = self.folder / "ring.json", self.folder / "tree.json"
         for plan in (ring, tree):
             self.assertEqual(run("synth", self.star, "--algorithm", plan.stem, "-o", plan).returncode, 0)
@@ -96,7 +96,7 @@ class Synth(unittest.TestCase):
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         ranks = []
-        for rank in range(4):  # as under torchrun: each with an environment of its own
+        for rank in range(4):  # as under torchrun: each with its own environment
             environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
                            "MASTER_PORT": str(port), "NCCL_DEBUG": "WARN", "DLCP_PLAN": str(tree if rank == 1 else ring)}
             ranks.append(subprocess.Popen([DLCP, "bench", "--mode", "allreduce", "--algo", "direct", "--plugin", PLUGIN, "--size", "64K",
@@ -106,7 +106,7 @@ class Synth(unittest.TestCase):
             self.assertNotEqual(rank.returncode, 0)
             self.assertRegex(said, "go without direct exchange: .*DLCP_PLAN is plan [0-9a-f]{16} on rank")
 
-    def test_doctor_judges_the_plan_that_jobs_would_take(self):
+    def test_doctor_checks_the_plan_that_jobs_would_use(self):
         plan = self.folder / "plan.json"
 
         def finding():
@@ -134,7 +134,7 @@ class Synth(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
             self.assertEqual(json.loads(done.stdout)["elements_wrong"], 0)
 
-    def test_bench_refuses_what_is_no_plan_of_its_ranks(self):
+    def test_bench_refuses_a_plan_for_other_ranks(self):
         plan = self.folder / "plan.json"
         run("synth", self.star, "-o", plan)
         self.assertIn("is for 4 ranks, here are 3", run("bench", "--mode", "plan", "--plan", plan, "--ranks", "3").stderr)

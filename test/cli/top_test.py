@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dlcp top` on a terminal: what stands on the screen, at every size, and that the terminal is given back.
+"""`dlcp top` on a terminal: the contents of the screen at every size, and the restoration of the terminal.
 
 top_test.py DLCP PLUGIN"""
 
@@ -22,7 +22,7 @@ ENTER, LEAVE = "\033[?1049h", "\033[?1049l"
 
 
 class Screen:
-    """What a terminal shows, as far as `dlcp top` uses one; a line that is too long is an error, as it would wrap."""
+    """The screen of a terminal, as far as `dlcp top` uses one; a line that is too long is an error, because it would wrap."""
 
     def __init__(self, rows, columns):
         self.rows, self.columns, self.lines, self.row = rows, columns, [""] * rows, 0
@@ -44,7 +44,7 @@ class Screen:
 
 
 class Top:
-    """`dlcp top` on a terminal of its own."""
+    """`dlcp top` on a pseudo-terminal."""
 
     def __init__(self, rows, columns, *options, kind="xterm"):
         self.master, self.terminal = pty.openpty()
@@ -64,7 +64,7 @@ class Top:
         os.write(self.master, keys.encode())
 
     def read(self, seconds):
-        """What it writes in that time."""
+        """Its output in that time."""
         text, end = "", time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if select.select([self.master], [], [], left)[0]:
@@ -73,11 +73,11 @@ class Top:
         return text
 
     def shows(self, wanted, seconds=10):
-        """The lines of the first frame in which `wanted` stands; every frame until then has to fit."""
+        """The lines of the first frame that contains `wanted`; every frame until then must fit the screen."""
         text, end = "", time.monotonic() + seconds
         while time.monotonic() < end:
             text += self.read(0.1)
-            frames = text.split("\033[H")[1:-1]  # the last may not be whole
+            frames = text.split("\033[H")[1:-1]  # the last may be incomplete
             for frame in frames:
                 screen = Screen(*self.size)
                 screen.write(frame)
@@ -89,20 +89,20 @@ class Top:
         status = self.process.wait(timeout=10)
         self.read(0.2)
         assert self.text.count(ENTER) == 1 and self.text.endswith(LEAVE), repr(self.text[-200:])
-        assert termios.tcgetattr(self.terminal) == self.before, "the terminal is not as it was"
+        assert termios.tcgetattr(self.terminal) == self.before, "the terminal was not restored"
         os.close(self.master)
         os.close(self.terminal)
         return status
 
 
 class OnATerminal(unittest.TestCase):
-    def test_no_process_is_said(self):
+    def test_without_processes_a_message_says_so(self):
         top = Top(24, 80, "--pid", str(os.getpid()))
         top.shows("no running process uses the plugin")
         top.press("q")
         self.assertEqual(top.ended(), 0)
 
-    def test_one_that_calls_itself_dumb_gets_a_table(self):
+    def test_a_dumb_terminal_gets_a_table(self):
         top = Top(24, 80, "--pid", str(os.getpid()), kind="dumb")  # whatever else runs on this machine
         self.assertEqual(top.process.wait(timeout=10), 0)
         said = top.read(0.2)
@@ -111,7 +111,7 @@ class OnATerminal(unittest.TestCase):
         os.close(top.master)
         os.close(top.terminal)
 
-    def test_signals_give_the_terminal_back(self):
+    def test_signals_restore_the_terminal(self):
         for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             top = Top(24, 80)
             top.shows("q quit")
@@ -140,7 +140,7 @@ class OnATerminal(unittest.TestCase):
                 top.press("p")
                 top.shows("p paths")
                 for size in ((4, 30), (2, 80), (24, 79), (50, 250), (24, 80)):
-                    top.read(0.4)  # what was drawn for the size before
+                    top.read(0.4)  # output drawn for the previous size
                     top.resize(*size)
                     drawn = time.monotonic()
                     top.shows("dlcp top")

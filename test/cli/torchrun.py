@@ -1,4 +1,4 @@
-"""PyTorch's torchrun, also where its store was built without libuv, as Debian's is; the store works as ever without.
+"""PyTorch's torchrun, also if its store was built without libuv, as in Debian; the store works without it too.
 
 torchrun.py TORCHRUN-ARGUMENT..."""
 

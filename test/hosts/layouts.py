@@ -1,4 +1,4 @@
-"""The layouts of two hosts, a and b, that test_hosts.py runs. Each builds its network and returns a Case."""
+"""The layouts of two hosts, a and b, that test_hosts.py runs. Each function builds its network and returns a Case."""
 
 import dataclasses
 
@@ -8,8 +8,8 @@ class Case:
     meet: str                     # where the ranks meet: an address of host a
     env: dict = dataclasses.field(default_factory=dict)     # of both ranks
     options: tuple = ()           # of dlcp bench
-    check: object = None          # called after DLCP has run; what is wrong, or None
-    refused_with: tuple = ()      # DLCP cannot work here: words of its error instead
+    check: object = None          # called after DLCP has run; returns an error text, or None
+    refused_with: tuple = ()      # DLCP cannot work here: words that its error must contain
     timeout: int = 25
     wrap: tuple = ()              # command in front of each rank
     wrap_b: tuple = ()            # command in front of the rank on host b alone
@@ -24,7 +24,7 @@ def layout(function):
 
 
 def two_hosts(net, cards=1, mtu=1500):
-    """Hosts a and b whose cards ethN are in a switch sN each."""
+    """Hosts a and b; their cards ethN are connected to a switch sN each."""
     net.host("a", "b")
     for card in range(cards):
         net.switch(f"s{card}")
@@ -285,7 +285,7 @@ def ipvlan(net):
 
 
 def tunnel(net, name, mtu, kind, *definition):
-    """A tunnel between the hosts' cards, which are named to no job."""
+    """A tunnel between the hosts' cards; the cards are not configured for the job."""
     two_hosts(net)
     one_subnet_each(net, 1)
     for host, other in ("ab", "ba"):

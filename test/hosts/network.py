@@ -1,10 +1,10 @@
-"""Hosts, switches and cables as network namespaces: what a layout of test_hosts.py is built from."""
+"""Hosts, switches and links as network namespaces: the parts of the layouts of test_hosts.py."""
 
 import subprocess
 
 
 class Unsupported(RuntimeError):
-    """The kernel of this machine lacks what a layout needs."""
+    """This machine's kernel lacks a feature that a layout needs."""
 
 
 def run(*command, check=True):
@@ -15,7 +15,7 @@ def run(*command, check=True):
 
 
 class Network:
-    """Namespaces of one layout; all of them are removed on exit."""
+    """The namespaces of one layout; all of them are removed on exit."""
 
     def __init__(self, prefix):
         self.prefix = prefix
@@ -72,7 +72,7 @@ class Network:
             self.ip(switch, "link", "set", "br0", "up")
 
     def plug(self, host, port, switch, mtu=1500):
-        """A cable from the host's port to a switch."""
+        """A link from the host's port to a switch."""
         there = f"{host}.{port}"
         self.ports.append((host, port))
         self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", there, "mtu", mtu, "netns",
@@ -113,7 +113,7 @@ class Network:
         return int(self.on(host, "cat", f"/sys/class/net/{port}/statistics/tx_bytes"))
 
     def count_from_now(self):
-        """sent() leaves out what has been sent before."""
+        """sent() does not count bytes sent before."""
         self.sent_before = {port: self._sent(*port) for port in self.ports}
 
     def sent(self, host, port):

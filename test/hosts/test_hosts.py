@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Layouts of two hosts, each with the reference TCP plugin and with DLCP: where TCP works, DLCP works, without settings that
-TCP does not have; where UDP cannot pass, DLCP's error says why.
+"""Layouts of two hosts, each with the reference TCP plugin and with DLCP: where TCP works, DLCP must work without
+further settings; where UDP cannot pass, DLCP's error must give the reason.
 
 test_hosts.py BUILD [NAME...]      BUILD: folder with bin/dlcp and lib/. Prints a table; exits with 77 where namespaces are
 not permitted. A layout that this kernel cannot build is skipped by name."""
@@ -24,7 +24,7 @@ PORT = 29777
 
 
 def run_pair(net, build, plugin, case):
-    """One rank on each host. The worse exit code, and what both printed."""
+    """Runs one rank on each host. Returns the worse exit code, and the output of both."""
     host = f"[{case.meet}]" if ":" in case.meet else case.meet
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("DLCP_", "NCCL_"))}
     environment.update(case.env, LD_LIBRARY_PATH=str(build.folder / "lib"))
@@ -52,13 +52,13 @@ def run_pair(net, build, plugin, case):
     return worst, "\n".join(said)
 
 
-# Layouts that do not behave as they should yet, each with what is missing. They are reported and fail no test.
+# Layouts that are known not to work yet, each with the reason. They are reported, but do not fail the test.
 NOT_YET = {
 }
 
 
 def judge(case, tcp, code, said):
-    """What is wrong, or None."""
+    """The error, or None."""
     if case.refused_with:
         if code == 0:
             return "DLCP passes although UDP cannot"
@@ -70,7 +70,7 @@ def judge(case, tcp, code, said):
 
 
 def run_layout(build, index):
-    """Name, how TCP and DLCP fared, and what is wrong (None: nothing)."""
+    """Name, the outcomes of TCP and DLCP, the error (None: no error), and a note."""
     function = LAYOUTS[index]
     name = function.__name__
     with Network(f"hos{os.getpid() % 10000}n{index}") as net:

@@ -1,4 +1,4 @@
-"""The plugin exports NCCL's tables and its version, nothing else, and needs nothing but the C library."""
+"""The plugin exports only NCCL's tables and its version, and depends only on the C library."""
 import re
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def main(plugin: str) -> int:
             problems.append(f"needs {library}")
     if "NODELETE" not in dynamic:
         problems.append("not linked with -z nodelete")
-    print("\n".join(problems) or "as it should be")
+    print("\n".join(problems) or "the exported symbols are correct")
     return 1 if problems else 0
 
 

@@ -1,6 +1,6 @@
-"""The Python package: what it tells NCCL, what it asks the tool, and what it says of wrong values.
+"""The Python package: its values for NCCL, its calls of the tool, and its messages about wrong values.
 
-  test_dlcp.py FOLDER     where libnccl-net-dlcp.so is built in lib and dlcp in bin"""
+    test_dlcp.py FOLDER     the build folder, with libnccl-net-dlcp.so in lib and dlcp in bin"""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src" / "python" / "dlcp"
 
 
 def setUpModule():
-    """A package as the wheel has it, with links in place of the built files."""
+    """A package as in the wheel, with links instead of the built files."""
     global FOLDER  # pylint: disable=global-variable-undefined
     FOLDER = tempfile.TemporaryDirectory()
     package = pathlib.Path(FOLDER.name, "dlcp")
@@ -39,19 +39,19 @@ def run(*arguments, **variables):
 
 
 class Environment(unittest.TestCase):
-    def test_the_plugin_is_found_before_any_other_of_its_name(self):
+    def test_the_plugin_is_found_before_any_other_of_the_same_name(self):
         folder = os.path.dirname(dlcp.plugin_path())
         made = dlcp.environment({"LD_LIBRARY_PATH": f"/a:{folder}::/b", "OTHER": "stays"})
         self.assertEqual(made, {"LD_LIBRARY_PATH": f"{folder}:/a:/b", "NCCL_NET_PLUGIN": "dlcp", "NCCL_NET": "DLCP",
                                 "OTHER": "stays"})
 
-    def test_the_callers_own_environment_stays_as_it_is(self):
+    def test_the_callers_own_environment_is_not_changed(self):
         base = {}
         dlcp.environment(base)
         self.assertEqual(base, {})
         self.assertEqual(dlcp.environment(base)["LD_LIBRARY_PATH"], os.path.dirname(dlcp.plugin_path()))
 
-    def test_a_damaged_package_says_what_is_missing_and_what_to_do(self):
+    def test_a_damaged_package_names_the_missing_file_and_a_remedy(self):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(SOURCE, pathlib.Path(folder, "dlcp"))
             done = run("path", PYTHONPATH=folder)
@@ -60,7 +60,7 @@ class Environment(unittest.TestCase):
 
 
 class Licence(unittest.TestCase):
-    def test_numbers_are_those_of_the_tool(self):
+    def test_numbers_equal_those_of_the_tool(self):
         for options, arguments in (({}, []), ({"priority": "bulk"}, ["--priority", "bulk"]),
                                    ({"type": "bf16"}, ["--type", "bf16"])):
             told = subprocess.run([BUILD / "bin" / "dlcp", "traffic-class", "--budget", "0.01", *arguments],
@@ -88,7 +88,7 @@ class Licence(unittest.TestCase):
         self.with_torch(lambda: types.SimpleNamespace(config=types.SimpleNamespace(traffic_class=None)))
         self.assertEqual(dlcp.options(budget=0.01).config.traffic_class, dlcp.traffic_class(0.01))
 
-    def test_options_say_that_pytorch_is_too_old_or_has_no_nccl(self):
+    def test_an_old_pytorch_or_one_without_nccl_is_named(self):
         self.with_torch(lambda: types.SimpleNamespace(config=types.SimpleNamespace()))
         with self.assertRaisesRegex(RuntimeError, "PyTorch 9.9 does not pass trafficClass.*2.8 or later"):
             dlcp.options(budget=0.01)
@@ -108,7 +108,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[0], "DLCP")
         self.assertTrue(done.stdout.splitlines()[1].startswith(os.path.dirname(dlcp.plugin_path())))
 
-    def test_wrong_usage_says_what_was_seen(self):
+    def test_wrong_usage_is_named(self):
         for arguments, code, said in ((["run"], 2, "run needs a command"), (["rnu", "x"], 2, "no verb 'rnu'"),
                                       ([], 2, "a verb is needed"), (["env", "x"], 2, "seen: x"),
                                       (["run", "--", "/no/such"], 127, "/no/such: no such command"),

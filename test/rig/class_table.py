@@ -1,4 +1,4 @@
-"""include/dlcp/traffic_class.h, the one table of classes, as tests read it."""
+"""Reads include/dlcp/traffic_class.h, the table of traffic classes, for tests."""
 
 import pathlib
 import re

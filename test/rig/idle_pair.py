@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How much of a core do two idle, connected processes use?
+"""Measures how much of a core two idle, connected processes use.
 
   idle_pair.py PLUGIN [--seconds S]
 
-Loads an NCCL net plugin (interface v8) in two processes, connects one to the other over loopback, lets
-both sit there without a call, and prints the busier one's CPU share as JSON."""
+Loads an NCCL net plugin (interface v8) in two processes, connects one to the other over loopback, leaves both without
+any call, and prints the busier one's CPU share as JSON."""
 
 import argparse
 import ctypes
@@ -15,7 +15,7 @@ import time
 
 HANDLE_BYTES = 128
 CONNECT_SECONDS = 10
-# The first entries of the table, in the interface's order; the rest is not needed here.
+# The first entries of the table, in the interface's order; the others are not needed here.
 POINTER = ctypes.c_void_p
 CALL = ctypes.CFUNCTYPE
 OUT = ctypes.POINTER(POINTER)
@@ -49,7 +49,7 @@ def load(path):
 
 
 def until_there(call, name):
-    """Repeats a call of connect's kind until it hands out a comm."""
+    """Repeats a call such as connect until it returns a comm."""
     comm, device_handle = POINTER(), POINTER()
     deadline = time.monotonic() + CONNECT_SECONDS
     while not comm.value:
@@ -106,7 +106,7 @@ def main():
         return 3
     share = 100 * max(mine, json.loads(theirs))
     print(json.dumps({"unit": "% core", "ours": share, "target": "<1", "met": share < 1}), flush=True)
-    os._exit(0)  # comms are left open on purpose; nothing is to run at exit
+    os._exit(0)  # comms are left open on purpose; no exit handler must run
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Packets of a RoCEv2 capture (Ethernet, IPv4), taken apart and checked for their structure. Standard library only."""
+"""Parses the packets of a RoCEv2 capture (Ethernet, IPv4) and checks their structure. Standard library only."""
 
 import dataclasses
 import struct
@@ -18,7 +18,7 @@ def frames(path):
     while at + 16 <= len(raw):
         _, _, kept, length = struct.unpack_from(order + "IIII", raw, at)
         if at + 16 + kept > len(raw):
-            break  # the capture ended in the midst of a packet
+            break  # the capture ended within a packet
         yield raw[at + 16:at + 16 + kept], length
         at += 16 + kept
 
@@ -31,11 +31,11 @@ class Packet:
     ecn: int
     source_port: int
     destination_port: int
-    opcode: int = -1  # this and what follows: of RoCEv2
+    opcode: int = -1  # this and the following fields: RoCEv2
     problems: tuple = ()
     frame_type: int = 0
-    token: int = 0  # of DLCP's connection
-    traffic_class: int = 0  # 0 but for data packets
+    token: int = 0  # DLCP's connection
+    traffic_class: int = 0  # 0 except for data packets
 
 
 def address(four):
@@ -43,7 +43,7 @@ def address(four):
 
 
 def icrc(ip):
-    """RoCEv2's ICRC over a whole IPv4 packet (without its last four bytes): what changes on the way counts as ones."""
+    """RoCEv2's ICRC over a whole IPv4 packet (without its last four bytes): fields that change on the way count as ones."""
     masked = bytearray(b"\xff" * 8 + ip[:-4])
     for i in (1, 8, 10, 11, 20 + 6, 20 + 7, 28 + 4):  # TOS, TTL, checksums, the BTH's reserved byte
         masked[8 + i] = 0xff
@@ -51,7 +51,7 @@ def icrc(ip):
 
 
 def packet(frame, length):
-    """None for what is not IPv4 and UDP. A packet that is captured whole has its ICRC checked."""
+    """None for a packet that is not IPv4 and UDP. The ICRC of a completely captured packet is checked."""
     if len(frame) < 14 + 20 + 8 or frame[12:14] != b"\x08\x00" or frame[14] != 0x45 or frame[23] != 17:
         return None
     ip = frame[14:]

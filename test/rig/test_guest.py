@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test/rig/guest itself: status, output and files come back, time is bounded, nothing is left behind.
+"""test/rig/guest itself: status, output and files are returned, time is limited, nothing is left behind.
 Skipped (77) where no guest can run."""
 
 import os
@@ -25,7 +25,7 @@ class Guest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.environment = dict(os.environ, TMPDIR=self.folder, MARK="it's \"here\"")
 
-    def test_status_output_and_shared_files_come_back_and_other_writes_do_not(self):
+    def test_status_output_and_shared_files_are_returned_and_other_writes_are_not(self):
         share = pathlib.Path(self.folder, "share")
         share.mkdir()
         outside = pathlib.Path(self.folder, "outside")
@@ -40,7 +40,7 @@ class Guest(unittest.TestCase):
         self.assertFalse(outside.exists())
         self.assertEqual(os.listdir(self.folder), ["share"])
 
-    def test_a_guest_has_the_delay_that_a_network_is_to_have(self):
+    def test_a_guest_has_the_configured_delay_of_a_network(self):
         netns = GUEST.parents[2] / "scripts" / "netns"
         command = (f"{netns} up g 2 offload=seg delay=20000 jitter=10000 rate=20mbit queue=64k && "
                    "ip netns exec gsw tc qdisc show dev p0 && ip netns exec g0 ping -qc 5 -i 0.2 10.77.0.2 && "
@@ -58,7 +58,7 @@ class Guest(unittest.TestCase):
         self.assertIn("delay=1ms", done.stderr)
         self.assertIn("refused: 2", after)
 
-    def test_a_guest_beyond_its_time_is_stopped_and_says_so(self):
+    def test_a_guest_over_its_time_limit_is_stopped_with_a_message(self):
         done = run("--timeout", 2, "--", "sleep", "1000", env=self.environment)
         self.assertEqual(done.returncode, 124, done.stderr)
         self.assertIn("time limit of 2 s", done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hosts that have IPv6 addresses only: an all-reduce and a stream of messages through the plugin.
+"""Hosts with IPv6 addresses only: an all-reduce and a stream of messages through the plugin.
 
 test_ipv6.py BUILD      BUILD: folder with bin/dlcp and lib/. Exits with 77 where namespaces are not permitted."""
 
@@ -45,10 +45,10 @@ class Ipv6(unittest.TestCase):
         self.assertGreater(result["bytes"], 0)
         print(f"    {' '.join(bench)}: {result['bus_gbps']:.2f} Gb/s at 1% loss", flush=True)
 
-    def test_an_all_reduce_over_ipv6_alone_is_exact(self):
+    def test_an_all_reduce_over_ipv6_only_is_exact(self):
         self.exact("--mode", "ring", "--ranks", str(RANKS), "--size", "4M")
 
-    def test_a_stream_over_ipv6_alone_is_exact(self):
+    def test_a_stream_over_ipv6_only_is_exact(self):
         self.exact("--mode", "bw", "--size", "1M")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Jobs on real sockets whose path, hosts or peers misbehave: packets that no longer fit, a filter that passes
-questions and not data, all ranks stopped for longer than the peer time-out, killed processes. The figures are
+"""Jobs on real sockets whose path, hosts or peers misbehave: packets that no longer fit the MTU, a filter that passes
+probes but not data, all ranks stopped for longer than the peer timeout, killed processes. The measured times are
 printed.
 
 test_live.py BUILD [Path|Processes]   Exits with 77 where namespaces are not permitted."""
@@ -24,10 +24,10 @@ import rig  # noqa: E402
 
 PREFIX = f"liv{os.getpid() % 10000}x"
 BUILD = None
-KILLS = 20           # of each side
-RECOVERED_MS = 1000  # after the path changed
-KNOWN_MS = 100       # that a process has been killed
-# A process that has not answered at all is given longer: the path to it may be long.
+KILLS = 20           # per side
+RECOVERED_MS = 1000  # limit after a change of the path
+KNOWN_MS = 100       # limit until a killed process is detected
+# A process that has never answered gets more time: the path to it may be long.
 KNOWN_UNHEARD_MS = 500
 
 
@@ -55,7 +55,7 @@ def result_of(process):
 
 
 class Path(unittest.TestCase):
-    """One message takes as long as the connection stands still."""
+    """One message takes as long as the connection stalls."""
 
     def setUp(self):
         self.network = rig.Network(PREFIX, 2, "mtu=9000", "offload=off")
@@ -63,7 +63,7 @@ class Path(unittest.TestCase):
         self.addCleanup(self.network.__exit__)
 
     def stands_still(self, change, seconds=4):
-        """Milliseconds that the slowest message took while `change` came; all bytes right."""
+        """Milliseconds of the slowest message during `change`; all bytes must be correct."""
         with running("--mode", "bw", "--size", "64K", "--seconds", seconds) as process:
             time.sleep(seconds / 2)
             change()
@@ -109,13 +109,13 @@ class Path(unittest.TestCase):
                   f"add rule netdev policer in {' '.join(match)} drop")
 
     @unittest.skipUnless(shutil.which("nft", path="/usr/sbin:/sbin:/usr/bin:/bin"), "no nft")
-    def test_a_filter_by_length_that_passes_questions_costs_less_than_a_second(self):
+    def test_a_filter_by_length_that_passes_probes_costs_less_than_a_second(self):
         took = self.stands_still(lambda: self.drop("meta", "length", "8000-9000"))
-        print(f"    packets of 8000 bytes and more vanish: the slowest message took {took:.0f} ms", flush=True)
+        print(f"    packets of 8000 bytes and more are lost: the slowest message took {took:.0f} ms", flush=True)
         self.assertLessEqual(took, RECOVERED_MS)
 
     @unittest.skipUnless(shutil.which("nft", path="/usr/sbin:/sbin:/usr/bin:/bin"), "no nft")
-    def test_a_filter_that_passes_no_data_at_all_is_an_error_that_says_so(self):
+    def test_a_filter_that_passes_no_data_is_reported_as_such(self):
         with running("--mode", "bw", "--size", "64K", "--seconds", 20, DLCP_PEER_TIMEOUT="2",
                      NCCL_DEBUG="WARN") as process:
             time.sleep(2)
@@ -135,7 +135,7 @@ class Processes(unittest.TestCase):
         self.network.__enter__()
         self.addCleanup(self.network.__exit__)
 
-    def test_ranks_stopped_together_for_twice_the_peer_timeout_go_on(self):
+    def test_ranks_stopped_together_for_twice_the_peer_timeout_continue(self):
         with running("--mode", "bw", "--size", "1M", "--seconds", 11, "--timeout", 3,
                      DLCP_PEER_TIMEOUT="4") as process:
             time.sleep(2)
@@ -145,11 +145,11 @@ class Processes(unittest.TestCase):
             status, result, errors = result_of(process)
         self.assertEqual(status, 0, errors)
         self.assertEqual(result["bytes_wrong"], 0)
-        print(f"    stopped for 8 s with a time-out of 4 s: {result['messages']} messages, all right", flush=True)
+        print(f"    stopped for 8 s with a timeout of 4 s: {result['messages']} messages, all correct", flush=True)
 
-    def test_a_killed_process_is_known_in_a_tenth_of_a_second(self):
-        # To each peer a kernel says once a second that a port is closed, after six times. Trials follow each other
-        # faster than that, deaths do not.
+    def test_a_killed_process_is_detected_in_a_tenth_of_a_second(self):
+        # A kernel reports a closed port to each peer once per second, after a burst of six. The trials follow each other
+        # faster than that; real crashes do not.
         for host in (0, 1):
             subprocess.run(["ip", "netns", "exec", f"{PREFIX}{host}", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0"],
                            check=True)
@@ -164,11 +164,11 @@ class Processes(unittest.TestCase):
                 self.assertEqual(result["result_codes"][1 - killed], "ncclRemoteError")
                 times.append(found)
             times.sort()
-            print(f"    {name} killed, known after p50 {statistics.median(times):.0f}, p90 "
+            print(f"    {name} killed, detected after p50 {statistics.median(times):.0f}, p90 "
                   f"{times[KILLS * 9 // 10 - 1]:.0f}, max {times[-1]:.0f} ms, of {KILLS}", flush=True)
             self.assertLessEqual(times[KILLS * 9 // 10 - 1], KNOWN_MS)
 
-    def test_a_process_killed_before_it_answered_is_known_as_well(self):
+    def test_a_process_killed_before_it_answered_is_detected_as_well(self):
         listener = self.inside(1, "listen")
         handle = listener.stdout.readline().strip()
         self.assertEqual(len(handle), 2 * idle_pair.HANDLE_BYTES)
@@ -191,7 +191,7 @@ class Processes(unittest.TestCase):
 
 
 def play(plugin, role, handle=""):
-    """One process of the last test: listens and says its handle, or connects and says what came of it."""
+    """One process of the last test: listens and prints its handle, or connects and prints the outcome."""
     net = idle_pair.load(plugin)
     memory = (idle_pair.ctypes.c_char * idle_pair.HANDLE_BYTES).from_buffer_copy(
         bytes.fromhex(handle) or bytes(idle_pair.HANDLE_BYTES))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Marks on the wire equal the class table: a 4-rank ring that may lose, reduced layer by layer as a training step is,
-watched at the switch's port to host 1, in both directions.
+"""Marks on the wire equal the class table: a licensed 4-rank ring, reduced layer by layer like a training step, is
+captured at the switch's port to host 1, in both directions.
 
 test_marks.py BUILD      BUILD: folder with bin/dlcp and lib/. Exits with 77 where namespaces are not permitted."""
 
@@ -24,7 +24,7 @@ SENT_ONCE = 14  # frame type
 
 
 class Tap:
-    """wire_marks.py beside what runs inside the with."""
+    """Runs wire_marks.py during the with block."""
 
     def __enter__(self):
         self.process = subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}sw", sys.executable, HERE / "wire_marks.py",
@@ -40,12 +40,12 @@ class Tap:
 
 class MarksTest(unittest.TestCase):
     def run_ring(self, *arguments):
-        """Packets by (outgoing, name of the class), after each was compared with the table."""
+        """Packets by (outgoing, name of the class); each is compared with the table before."""
         table = traffic_classes()
         self.assertEqual(len(table), 7)
         behind_data = [marks for name, *marks in table.values() if name in ("urgent-protected", "bulk-protected")]
         with rig.Network(PREFIX, 4, "topo=bridge", "mtu=1500", "offload=seggro", "rate=1gbit",
-                         "queue=256k"):  # no faster than can be watched
+                         "queue=256k"):  # no faster than the capture can follow
             with Tap() as tap:
                 code, result, errors = rig.run_json(
                     [BUILD.dlcp, "bench", "--plugin", BUILD.plugin, "--mode", "ring", "--ranks", "4", "--netns", PREFIX,
@@ -56,7 +56,7 @@ class MarksTest(unittest.TestCase):
         for outgoing, frame_type, number, dscp, ecn, count in tap.seen:
             name, *right = table[number]
             what = f"{count} packets of {name}, frame type {frame_type}"
-            if frame_type == SENT_ONCE:  # behind its data, never past it
+            if frame_type == SENT_ONCE:  # after its data, never ahead of it
                 self.assertIn([dscp, ecn], behind_data, what)
             else:
                 self.assertEqual([dscp, ecn], right, what)

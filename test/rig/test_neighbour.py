@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a licensed flow marks, and what it leaves to others at a 200 Mbit/s port with a 64 KB queue: to TCP in the
-same queue, to one in another queue, and to exact DLCP traffic in another.
+"""The marks of a licensed flow, and the share that it leaves to others at a 200 Mbit/s port with a 64 KB queue: to TCP in
+the same queue, to TCP in another queue, and to exact DLCP traffic in another.
 
 test_neighbour.py BUILD   BUILD: folder with bin/licensed_stream. Exits with 77 where namespaces are not permitted."""
 
@@ -22,14 +22,14 @@ import rig  # noqa: E402
 PREFIX = f"nbr{os.getpid() % 10000}x"
 RATE = 200e6
 SECONDS = 9
-SKIP = 2  # until both flows have found their rates
+SKIP = 2  # seconds until both flows have reached their rates
 BUDGET = "0.1"
 DATA, SENT_ONCE = 1, 14  # frame types
-MOST_LOST = 0.1 * 4 / 3  # of all bytes: the pool, if all of it goes in the first of three stages
-PAYLOAD_SHARE = 1448 / 1514  # of TCP; DLCP's is much the same
+MOST_LOST = 0.1 * 4 / 3  # of all bytes: the pool, if all of it is spent in the first of three stages
+PAYLOAD_SHARE = 1448 / 1514  # of TCP; DLCP's is about the same
 ATTEMPTS = 3
 BUILD = rig.Build(pathlib.Path("build/release"))
-# The licensed flow goes from host 0, its neighbour from host 1, both to host 2.
+# The licensed flow goes from host 0 and its neighbour from host 1, both to host 2.
 TCP_RECEIVER = """
 import socket, sys, time
 server = socket.create_server(("", 5001)); connection = server.accept()[0]
@@ -90,7 +90,7 @@ class Neighbour(unittest.TestCase):
         self.addCleanup(self.network.__exit__)
 
     def two_queues(self):
-        """DLCP's licensed classes into one half of the port, all else into the other; either may borrow."""
+        """DLCP's licensed classes get one half of the port, all others the other half; either may borrow."""
         port = "p2"
         commands = [f"qdisc replace dev {port} root handle 1: htb default 10",
                     f"class add dev {port} parent 1: classid 1:1 htb rate 200mbit burst 32k quantum 1514"]
@@ -105,8 +105,8 @@ class Neighbour(unittest.TestCase):
                            capture_output=True)
 
     def reach(self, share, of, measure):
-        """One of several attempts must leave the neighbour `share` of `of`: other work on this machine may spoil
-        one. Every one of them must have kept to its budget."""
+        """One of several attempts must leave the neighbour `share` of `of`, because other work on this machine may disturb
+        one. Every attempt must have kept to its budget."""
         best = 0
         for _ in range(ATTEMPTS):
             rate, ours = measure()
@@ -141,7 +141,7 @@ class Neighbour(unittest.TestCase):
 
 
 def class_table():
-    """Number in the enumeration -> (name, TOS byte), as include/dlcp/traffic_class.h has it."""
+    """Number in the enumeration -> (name, TOS byte), from include/dlcp/traffic_class.h."""
     text = (rig.ROOT / "include" / "dlcp" / "traffic_class.h").read_text()
     ecn = {name: int(value) for name, value in re.findall(r"\b(kNotEct|kEct1|kEct0|kCe) = (\d)", text)}
     number = {name: int(value) for name, value in re.findall(r"(k\w+) = (\d+),", text)}
@@ -150,7 +150,7 @@ def class_table():
 
 
 def captured(seconds):
-    """(source host, TOS byte, UDP payload) of what host 2's interface sees meanwhile."""
+    """(source host, TOS byte, UDP payload) of the packets at host 2's interface meanwhile."""
     process = subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}2", "timeout", str(seconds), "tcpdump", "-i",
                                 "eth0", "-w", "-", "-s", "128", "-U", "udp"],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -165,7 +165,7 @@ def captured(seconds):
 
 
 class Marks(unittest.TestCase):
-    def test_what_is_on_the_wire_has_the_marks_of_its_class(self):
+    def test_packets_on_the_wire_have_the_marks_of_their_class(self):
         if not shutil.which("tcpdump"):
             self.skipTest("no tcpdump")
         table = class_table()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The verbs datapath over Soft-RoCE, under a stock kernel (test/rig/guest): exactness on clean, lossy, marking and
-scheduling switches, what is on the wire, and links, processes and devices that go away. roce_guest.sh does the
-steps; this judges.
+scheduling switches, the packets on the wire, and links, processes and devices that disappear. roce_guest.sh does the
+steps; this program judges the results.
 
 test_roce_guest.py BUILD [OUT]      BUILD: folder with bin/dlcp, bin/roce_traffic and the plugin. OUT: keep files there.
 Exits with 77 where no guest can run."""
@@ -21,12 +21,12 @@ from class_table import traffic_classes
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUEST = HERE / "guest"
-PEER_TIMEOUT = 4  # seconds, in the steps in which something goes for good
-# Seconds more that a rank may take to find out: it counts from when it waits for what is gone, and an all-reduce
-# takes a second or two in a guest that is emulated on a busy machine.
+PEER_TIMEOUT = 4  # seconds, in the steps in which something fails permanently
+# Additional seconds until a rank detects it: the timeout begins when the rank waits for the failed peer, and an
+# all-reduce takes a second or two in a guest that is emulated on a busy machine.
 GUEST_SLACK = 6
 PORTS = 16       # UDP source ports that a connection must have at least
-LONG_BURST = 8   # packets; from so many on there must be few completions per packet
+LONG_BURST = 8   # packets; longer bursts must have few completions per packet
 BUILD = OUT = None
 
 
@@ -35,7 +35,7 @@ def read(name):
 
 
 def results(name):
-    """Of one `dlcp bench`: a list, one for each size."""
+    """The results of one `dlcp bench`: a list with one entry per size."""
     found = json.loads(read(f"{name}.json"))
     return found if isinstance(found, list) else [found]
 
@@ -49,7 +49,7 @@ def say(text):
 
 
 class Right(unittest.TestCase):
-    """Every byte, whatever the switch does."""
+    """Every byte arrives, whatever the switch does."""
 
     def right(self, name):
         self.assertEqual(read(f"{name}.status").strip(), "0", read(f"{name}.log") + read(f"{name}.json"))
@@ -58,9 +58,9 @@ class Right(unittest.TestCase):
             self.assertGreater(result["messages"], 0)
             counters = result["counters"]
             self.assertGreaterEqual(counters["verbs_rx_packets"], counters["packets_received"])
-            self.assertGreater(counters["verbs_tx_packets"], 0)  # that it was not UDP
+            self.assertGreater(counters["verbs_tx_packets"], 0)  # so UDP was not used
             say(f"{name}, {result['size']} bytes: {result['messages']} messages, {counters['packets_sent']} packets, "
-                f"{counters['packets_retransmitted']} sent again, {counters['ce_marks_received']} marked")
+                f"{counters['packets_retransmitted']} retransmitted, {counters['ce_marks_received']} marked")
         return results(name)[-1]
 
     def all_modes(self, step):
@@ -79,7 +79,7 @@ class Right(unittest.TestCase):
         self.all_modes("marked")
         marked = qdisc("marked", "red")["marked"]
         heard = results("marked_bw")[0]["counters"]["ce_marks_received"]
-        say(f"the switch marked {marked} packets; congestion control heard of {heard} in the stream")
+        say(f"the switch marked {marked} packets; congestion control received {heard} marks in the stream")
         self.assertGreater(heard, 0)
         self.assertLessEqual(heard, marked)
 
@@ -111,12 +111,12 @@ class Chosen(unittest.TestCase):
         self.assertEqual(log.count("16 paths by queue pair, 16 UDP source ports per peer"), 2, log)
         self.assertNotIn("over UDP instead", log)
 
-    def test_one_rank_without_it_makes_both_use_udp_and_one_line_says_so(self):
+    def test_one_rank_without_it_makes_both_use_udp_with_one_line_in_the_log(self):
         for name in ("chosen_mixed", "chosen_mixed_back"):
             self.assertTrue(self.came_over_udp(name))
             self.assertEqual(read(f"{name}.log").count("over UDP instead of RoCE"), 2 if name.endswith("back") else 1)
 
-    def test_two_ranks_between_which_roce_is_blocked_use_udp_and_one_line_each_says_why(self):
+    def test_if_roce_is_blocked_both_ranks_use_udp_and_log_the_reason(self):
         self.assertTrue(self.came_over_udp("chosen_blocked"))
         log = read("chosen_blocked.log")
         self.assertIn("has not answered over RoCE for 2500 ms; check that switches and firewalls pass UDP port 4791", log)
@@ -127,19 +127,19 @@ class Chosen(unittest.TestCase):
         self.assertIn("does not use RoCE, this rank at 10.77.0.1 does; this rank does not use UDP, the peer at 10.77.0.2 does",
                       read("chosen_strict.log"))
 
-    def test_doctor_says_what_gives_the_paths(self):
+    def test_doctor_names_the_source_of_paths(self):
         said = " ".join(read("doctor.txt").split())  # doctor wraps its lines
         self.assertRegex(said, r"rxe1:1 \(paths by queue pair, 16 UDP source ports\)")
 
 
 class Wire(unittest.TestCase):
-    """What was captured on the switch's port to host 1."""
+    """The packets captured on the switch's port to host 1."""
 
     def captured(self):
         for mode in ("bw", "ring"):
             yield from roce_capture.packets(OUT / f"clean_{mode}.pcap")
 
-    def test_everything_is_ud_send_only_of_valid_structure(self):
+    def test_every_packet_is_a_valid_ud_send_only(self):
         for file in ("clean_bw.pcap", "clean_ring.pcap", "whole.pcap"):
             found = [p for p in roce_capture.packets(OUT / file)
                      if p.destination.startswith("10.77.0.")]
@@ -149,7 +149,7 @@ class Wire(unittest.TestCase):
             self.assertEqual(collections.Counter(why for p in found for why in p.problems), {})
             say(f"{file}: {len(found)} packets")
 
-    def test_marks_are_those_of_the_class(self):
+    def test_marks_equal_those_of_the_class(self):
         table = traffic_classes()
         self.assertEqual(table[0][0], "control")
         seen = collections.Counter()
@@ -161,7 +161,7 @@ class Wire(unittest.TestCase):
         self.assertGreater(min(seen["control"], seen["exact"]), 100)
 
     def test_a_connection_uses_many_source_ports(self):
-        """By token, which names the connection: those with enough packets to tell."""
+        """By token, which identifies the connection: those with enough packets for a judgement."""
         ports, count = collections.defaultdict(set), collections.Counter()
         for p in self.captured():
             if p.frame_type == roce_capture.DATA:
@@ -176,7 +176,7 @@ class Wire(unittest.TestCase):
 
 
 class Overload(unittest.TestCase):
-    def test_protected_packets_pass_and_droppable_ones_take_the_drops(self):
+    def test_protected_packets_pass_and_droppable_ones_are_dropped(self):
         sent = json.loads(read("overload.json"))
         red = qdisc("overload", "red")
         self.assertEqual(sent["wrong_marks"], 0)
@@ -186,15 +186,15 @@ class Overload(unittest.TestCase):
         protected, droppable = sent["classes"]["exact"], sent["classes"]["bulk-droppable"]
         self.assertLess(lost["exact"], 0.001 * protected["sent"])
         self.assertGreater(lost["bulk-droppable"], 0.05 * droppable["sent"])
-        self.assertLessEqual(lost["bulk-droppable"], red["drops"])  # nobody else dropped any
+        self.assertLessEqual(lost["bulk-droppable"], red["drops"])  # nothing else dropped any
         self.assertGreater(protected["ce"], 0)
         self.assertEqual(droppable["ce"], 0)
 
 
 class Tags(unittest.TestCase):
-    """A 4-rank ring that may lose, behind RED that drops not-ECT packets early."""
+    """A licensed 4-rank ring, behind RED that drops not-ECT packets early."""
 
-    def test_what_red_drops_matters_least(self):
+    def test_packets_dropped_by_red_matter_least(self):
         error = {}
         for name in ("tags_on", "tags_off"):
             result = results(name)[0]
@@ -211,7 +211,7 @@ class Tags(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    """Something goes for good: an error on every rank, soon, and nothing worse."""
+    """A permanent failure: an error on every rank, soon, and nothing worse."""
 
     def ended(self, name, ranks, codes):
         took = float(read(f"{name}.took"))
@@ -230,7 +230,7 @@ class Ends(unittest.TestCase):
         self.assertEqual([code for i, code in enumerate(codes) if i != 2], ["ncclRemoteError"] * 3)
         self.assertLess(max(ms for ms in result["time_to_error_ms"] if ms), 1000 * (PEER_TIMEOUT + GUEST_SLACK))
 
-    def test_a_link_that_is_down_for_good(self):
+    def test_a_link_that_is_down_permanently(self):
         took = self.ended("down_ring", 4, ("ncclRemoteError",))
         self.assertLess(took, PEER_TIMEOUT + GUEST_SLACK)
 
@@ -239,12 +239,12 @@ class Ends(unittest.TestCase):
         self.assertEqual(read("removed.status").strip(), "0")
         self.assertLess(took, PEER_TIMEOUT + GUEST_SLACK)
 
-    def test_the_kernel_has_nothing_to_complain_of(self):
+    def test_the_kernel_log_has_no_complaints(self):
         self.assertNotRegex(read("kernel.txt"), r"Oops|BUG:|WARNING:|leaked|Call Trace")
 
 
 class Speed(unittest.TestCase):
-    """Ratios within one guest: it is emulated, so that absolute numbers mean nothing."""
+    """Ratios within one guest: it is emulated, so absolute numbers are meaningless."""
 
     def test_packets_per_second_against_perftest(self):
         ratios = []
@@ -270,7 +270,7 @@ class Speed(unittest.TestCase):
         self.assertGreaterEqual(max(ratios), 0.7)
 
     def test_few_completions_and_doorbells(self):
-        """What leaves at one doorbell asks for one completion; a guest short of processor time sends less at once."""
+        """Packets of one doorbell request one completion; a guest short of processor time sends shorter bursts."""
         for attempt in (1, 2):
             sent, counters = json.loads(read(f"speed{attempt}.json")), results(f"speed_bw{attempt}")[0]["counters"]
             completions = counters["verbs_tx_completions"] / counters["verbs_tx_packets"]

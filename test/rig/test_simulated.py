@@ -20,7 +20,7 @@ BUILD = rig.Build(pathlib.Path("build/release"))
 
 class Simulated(unittest.TestCase):
     def test_incast_spray_and_ring_take_as_long_as_in_this_kernel(self):
-        """Other work on this machine can spoil a measurement, so one of several attempts has to agree."""
+        """Other work on this machine can disturb a measurement, so one of several attempts must agree."""
         left = {"incast, 3 to 1", "spray over 2 spines", "ring of 3, 1% lost"}
         for _ in range(ATTEMPTS):
             done = subprocess.run([ROOT / "scripts/simulate-networks", "--build", BUILD.folder, "--runs", "1", "--json"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Spraying over a 2-spine fabric of namespaces with 200 Mbit/s spine links: two flows that may collide, a
-dead spine, a lossy spine, and an outage of all paths. Links this slow leave the CPU out of it.
+"""Spraying over a 2-spine fabric of namespaces with 200 Mbit/s spine links: two flows that may collide, a dead spine, a
+lossy spine, and an outage of all paths. On links this slow the CPU is not the limit.
 
 test_spray.py BUILD      BUILD: folder with bin/dlcp and lib/. Exits with 77 where namespaces are not permitted."""
 
@@ -20,7 +20,7 @@ PREFIX = f"spr{os.getpid() % 10000}x"
 LINK_GBPS = 0.2
 ATTEMPTS = 5
 PAYLOAD_SHARE = 4096 / (4096 + 40 + 8 + 20 + 14)  # the rest: DLCP, UDP, IP, Ethernet headers
-# Of the bisection, in payload: what the fabric must carry on at least one of the attempts.
+# Of the bisection bandwidth, in payload: what the fabric must carry in at least one of the attempts.
 FLOOR = 0.9
 BUILD = rig.Build(pathlib.Path("build/release"))
 # Hosts 0 and 2 are on leaf 0, hosts 1 and 3 on leaf 1; bw sends from 0 to 1 and from 2 to 3.
@@ -57,8 +57,8 @@ class Spray(unittest.TestCase):
         self.assertEqual((code, result["bytes_wrong"], result["error"]), (0, 0, None))
 
     def reach(self, gbps, imbalance=2.0):
-        """Every attempt must be exact; one of several must reach the bounds, as other work on this machine can
-        spoil one (the bounds are for the fabric, not for a busy CPU)."""
+        """Every attempt must be exact; one of several must reach the bounds, because other work on this machine can disturb
+        one (the bounds are for the fabric, not for a busy CPU)."""
         for _ in range(ATTEMPTS):
             code, ours = self.bench(BUILD.plugin)
             self.exact(code, ours)
@@ -67,10 +67,10 @@ class Spray(unittest.TestCase):
         self.fail(f"{ATTEMPTS} attempts, none with {gbps:.3f} Gb/s and busiest/mean {imbalance}")
 
     def test_two_flows_fill_both_spines_evenly(self):
-        self.bench(BUILD.tcp)  # beside it, for the log
+        self.bench(BUILD.tcp)  # for comparison in the log
         self.reach(FLOOR * 2 * LINK_GBPS * PAYLOAD_SHARE, imbalance=1.1)
 
-    def test_a_dead_spine_leaves_most_of_the_other(self):
+    def test_a_dead_spine_leaves_most_of_the_other_spines_bandwidth(self):
         self.network.set("loss=1000000", "only=u0.1")
         self.network.set("loss=1000000", "only=u1.1")
         self.reach(0.7 * LINK_GBPS)
@@ -79,7 +79,7 @@ class Spray(unittest.TestCase):
         self.network.set("loss=100000", "only=u0.1")
         self.reach(0.7 * 1.9 * LINK_GBPS)
 
-    def test_two_seconds_without_any_path_are_survived(self):
+    def test_two_seconds_without_any_path_cause_no_error(self):
         def outage():
             time.sleep(2)
             self.network.set("loss=1000000")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What marking packets by what they are worth saves: a 4-rank ring that may lose, on a network that drops the
-droppable code points alone, as queues do that drop early, and on one that drops as many of all.
+"""The benefit of marking packets by magnitude: a licensed 4-rank ring, on a network that drops only the droppable code
+points, like queues with early drop, and on one that drops equally many packets of all.
 
 test_tags.py BUILD      BUILD: folder with bin/dlcp and lib/. Exits with 77 where namespaces are not permitted."""
 
@@ -20,7 +20,7 @@ PROTECTED = (10, 20)
 
 
 def lossy(network, codes, ppm):
-    # A loss of its own, next to nothing, for what is not listed.
+    # Code points that are not listed have a negligible loss of their own.
     network.set("loss=1", "dscploss=" + ",".join(f"{code}:{ppm}" for code in codes))
     code, result, errors = rig.run_json(
         [BUILD.dlcp, "bench", "--plugin", BUILD.plugin, "--mode", "ring", "--ranks", "4", "--netns", PREFIX, "--size",
@@ -35,7 +35,7 @@ def error_per_loss(result):
 
 
 class TagsTest(unittest.TestCase):
-    def test_what_is_lost_matters_least(self):
+    def test_lost_packets_matter_least(self):
         with rig.Network(PREFIX, 4, "topo=bridge", "mtu=1500", "offload=seggro") as network:
             tagged = lossy(network, DROPPABLE, 43000)
             untagged = lossy(network, DROPPABLE + PROTECTED, 10000)

@@ -1,8 +1,8 @@
-"""Run inside a namespace: counts DLCP packets over UDP (IPv4) that pass an interface, both ways, by what they carry and
-how they are marked, until it is terminated. Standard library only; sees what it can keep up with.
+"""Runs inside a namespace: counts the DLCP packets over UDP (IPv4) that pass an interface, in both directions, by contents
+and marks, until it is terminated. Standard library only; packets that it cannot keep up with are not counted.
 
-wire_marks.py INTERFACE      prints "seeing" when it sees, and one JSON array in the end:
-                             [[outgoing, frame type, class, DSCP, ECN, packets], ...]; class: 0 but for data"""
+wire_marks.py INTERFACE      prints "seeing" when it is ready, and one JSON array at the end:
+                             [[outgoing, frame type, class, DSCP, ECN, packets], ...]; class: 0 except for data"""
 
 import collections
 import json
@@ -17,7 +17,7 @@ UDP_PAYLOAD = 14 + 20 + 8
 
 
 def kind(frame):
-    """(frame type, class, DSCP, ECN), or None for what is not DLCP's."""
+    """(frame type, class, DSCP, ECN), or None for packets that are not DLCP's."""
     if len(frame) < UDP_PAYLOAD + 34 or frame[12:14] != b"\x08\x00" or frame[14] != 0x45 or frame[23] != 17:
         return None
     dlcp = frame[UDP_PAYLOAD:]
@@ -27,7 +27,7 @@ def kind(frame):
 
 
 def count(tap, seen):
-    """Until it is told to stop, or, where it may not wait, nothing is left."""
+    """Reads until it is told to stop or, if it may not wait, until no packet is left."""
     while True:
         data, address = tap.recvfrom(128)
         found = kind(data)
@@ -42,7 +42,7 @@ def stop(*_):
 def main():
     seen = collections.Counter()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as tap:
-        # Those who send have the processors meanwhile: what they sent waits, and is read in the end.
+        # Meanwhile the senders use the processors; the packets wait in the socket and are read at the end.
         tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 512 << 20)
         tap.bind((sys.argv[1], ALL_PROTOCOLS))
         signal.signal(signal.SIGTERM, stop)

@@ -1,4 +1,4 @@
-"""scripts/bench and scripts/demo judge and print what they are given; nothing is measured here."""
+"""scripts/bench and scripts/demo judge and print given results; nothing is measured here."""
 
 import importlib.machinery
 import importlib.util
@@ -25,7 +25,7 @@ demo = load("ring_demo", "ring_demo.py")
 
 
 def measured(row, ours, other):
-    """The result of a row whose runs gave these values, through Measurement's own arithmetic."""
+    """The result of a row whose runs have these values, through Measurement's own arithmetic."""
     arguments = mock.Mock(runs=len(ours), seconds=1)
     measurement = bench.Measurement(arguments, None)
     values = iter([v for i, pair in enumerate(zip(ours, other)) for v in (pair if i % 2 == 0 else pair[::-1])])
@@ -42,7 +42,7 @@ class BenchTable(unittest.TestCase):
     FAST = bench.Row("fast", "veth", (), at_least=0.8)
     LATE = bench.Row("late", "veth", (), "p50_us", "us", at_most=1.2)
 
-    def test_the_ratio_is_of_medians_and_met_at_its_boundary(self):
+    def test_the_ratio_uses_medians_and_is_met_at_its_boundary(self):
         result = measured(self.FAST, runs("bus_gbps", 8, 80, 7), runs("bus_gbps", 10, 1, 100))
         self.assertEqual((result["ours"], result["other"], result["ratio"], result["met"]), (8, 10, 0.8, True))
         self.assertFalse(measured(self.FAST, runs("bus_gbps", 7.99), runs("bus_gbps", 10))["met"])
@@ -81,7 +81,7 @@ class BenchTable(unittest.TestCase):
                 self.assertLessEqual(len(text), 80, text)
         self.assertLessEqual(len(bench.HEADING), 80)
 
-    def test_every_row_has_a_network_and_a_name_of_its_own(self):
+    def test_every_row_has_a_network_and_a_unique_name(self):
         names = [row.name for row in bench.ROWS] + list(bench.SPECIAL)
         self.assertEqual(len(names), len(set(names)))
         for row in bench.ROWS:

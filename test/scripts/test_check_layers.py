@@ -1,4 +1,4 @@
-"""Every rule of scripts/check-layers fires on a sample that breaks it, once, and on nothing else."""
+"""Every rule of scripts/check-layers reports a sample that breaks it, once, and nothing else."""
 
 import contextlib
 import importlib.machinery
@@ -45,12 +45,12 @@ class CheckLayers(unittest.TestCase):
         lines, status = run(files)
         self.assertEqual((lines, status), ([], 0))
 
-    def test_arrows_downwards_pass(self):
+    def test_includes_of_lower_layers_pass(self):
         self.passes({"src/core/a.cc": HEAD + '#include "core/b.h"\n#include "wire/packet.h"\n#include <vector>\n',
                      "src/nccl/a.cc": HEAD + '#include "engine/engine.h"\n',
                      "src/datapath/udp/a.cc": HEAD + '#include <sys/socket.h>\n#include "dlcp/traffic_class.h"\n'})
 
-    def test_arrows_upwards_or_sideways_fail(self):
+    def test_includes_of_higher_or_equal_layers_fail(self):
         for layer, target in (("core", "datapath/datapath.h"), ("datapath", "core/endpoint.h"),
                               ("util", "wire/packet.h"), ("wire", "core/config.h"), ("core", "engine/engine.h"),
                               ("engine", "nccl/net.h"), ("nccl", "cli/main.h"), ("cli", "nccl/net_v8.h")):
@@ -78,7 +78,7 @@ class CheckLayers(unittest.TestCase):
                 self.breaks("pure", "src/wire/a.cc", HEAD + f"void f() {{ {code} }}\n", line=2)
         self.passes({"src/core/a.cc": HEAD + "#include <chrono>\nvoid f() { on_time(now); runtime(); }\n"})
 
-    def test_core_has_no_state_of_its_own(self):
+    def test_core_has_no_global_state(self):
         self.breaks("pure", "src/core/a.cc", HEAD + "static int calls = 0;\n")
         self.passes({"src/core/a.cc": HEAD + "static constexpr int kOne = 1;\nstatic int f(int a) { return a; }\n"
                      "static_assert(kOne == 1);\n"})
@@ -95,7 +95,7 @@ class CheckLayers(unittest.TestCase):
         self.passes({"src/engine/a.cc": HEAD + 'auto v = std::getenv("X");\n',
                      "scripts/layer-exceptions.txt": "getenv src/engine/a.cc the one file\n"})
 
-    def test_tests_use_what_every_catch2_has(self):
+    def test_tests_use_the_common_subset_of_catch2_versions(self):
         self.breaks("catch", "test/core/a.cc", 'void f() {\n  CHECK_THAT(said, Catch::Contains("x"));\n}\n', line=2)
         self.passes({"test/core/a.cc": 'void f() { CHECK_THAT(said, Contains("Catch::Contains")); }\n',
                      "test/catch.h": "using Catch::Matchers::Contains;\n"})
@@ -128,7 +128,7 @@ class CheckLayers(unittest.TestCase):
         self.breaks("function-size", "src/core/a.cc", HEAD + "A::A(int b)\n    : b_{b}, c_{{1}, 2} {\n" + body + "}\n", line=2)
         self.passes({"src/core/a.cc": HEAD + "constexpr T kTable[] = {\n" + "    {f(1), 2},\n" * 80 + "};\n"})
 
-    def test_a_file_says_what_it_is(self):
+    def test_a_file_has_a_head(self):
         self.breaks("head", "src/core/a.h", "#pragma once\n")
         self.breaks("head", "src/core/a.h", HEAD)
         self.passes({"src/core/a.cc": '#include "core/a.h"\n', "src/core/a.h": HEAD + "#pragma once\n"})

@@ -1,4 +1,4 @@
-"""The Grafana dashboard of docs/monitoring: its queries are good PromQL and ask for metrics that exist."""
+"""The Grafana dashboard of docs/monitoring: its queries are valid PromQL and use metrics that exist."""
 
 import importlib.machinery
 import importlib.util
@@ -32,7 +32,7 @@ def queries():
 
 
 def metrics():
-    """Names as `dlcp stats --prometheus` writes them: some by name, and one for each counter."""
+    """Names as `dlcp stats --prometheus` writes them: some fixed ones, and one for each counter."""
     names = set()
     for source in (ROOT / "src" / "cli" / "stats").glob("*.cc"):
         names |= set(re.findall(r'"(dlcp_[a-z_]+)"', source.read_text()))
@@ -41,17 +41,17 @@ def metrics():
 
 
 class Dashboard(unittest.TestCase):
-    def test_every_metric_asked_for_exists(self):
+    def test_every_metric_in_a_query_exists(self):
         known = metrics()
         for title, query in queries():
             for name in re.findall(r"\bdlcp_[a-z_]+", query):
                 self.assertIn(re.sub(r"_bucket$", "", name), known, title)
 
-    def test_every_panel_says_what_to_do(self):
+    def test_every_panel_has_an_explanation(self):
         for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
             self.assertTrue(panel["description"].endswith("."), panel["title"])
 
-    def test_the_picture_knows_every_unit_and_names_every_series(self):
+    def test_the_picture_supports_every_unit_and_names_every_series(self):
         picture = load_script("dashboard-picture")
         for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
             self.assertIn(panel["fieldConfig"]["defaults"]["unit"], picture.UNITS, panel["title"])
@@ -62,7 +62,7 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(picture.filled_in("{{host}} rank {{rank}}", {"host": "a", "rank": "3"}), "a rank 3")
 
     @unittest.skipUnless(shutil.which("promtool") or os.environ.get("CI") == "true", "no promtool (package prometheus)")
-    def test_prometheus_understands_every_query(self):
+    def test_prometheus_accepts_every_query(self):
         rules = []
         for number, (_, query) in enumerate(queries()):
             for variable, value in VARIABLES.items():

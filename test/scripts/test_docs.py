@@ -1,4 +1,4 @@
-"""README stays short, every page is within reach of it, and no link between pages is dead."""
+"""README is short, every page can be reached from it, and no link between pages is dead."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ except ImportError:  # no need of the project's own
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README_LINES_MAX = 110
-# Quoted in docs/troubleshooting.md: messages of other programs, and those that the code composes.
+# Quoted in docs/troubleshooting.md: messages of other programs, and messages that the code composes.
 FOREIGN = re.compile(r"NET/Plugin|Using network|not found|Failed to initialize any NET plugin|supported wheel")
 COMPOSED = {"(from environment)", "the peer has not answered for", "lanes over UDP instead of"}
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -20,12 +20,12 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 def pages():
     tops = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
     folders = [path for top in ("docs", "src", "switch", "test") for path in (ROOT / top).rglob("*.md")]
-    # What dlcp-switch has generated for the golden fabrics is held by tests of its own.
+    # Files that dlcp-switch generated for the golden fabrics have tests of their own.
     return tops + [path for path in folders if "golden" not in path.parts and "data" not in path.parts]
 
 
 def anchors(page):
-    """The fragment by which each heading can be named, made as hosting sites make it."""
+    """The fragment that names each heading, computed as by hosting sites."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -38,7 +38,7 @@ def links(page):
 
 
 def messages():
-    """All string literals of the sources, those that follow each other joined, with a line break for each placeholder."""
+    """All string literals of the sources; adjacent ones are joined, with a line break for each placeholder."""
     text = []
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix in {".h", ".cc"}:

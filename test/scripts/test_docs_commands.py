@@ -1,4 +1,4 @@
-"""What the pages tell a reader to type exists: verbs and options of the tools and scripts, settings, files, tests.
+"""The commands in the pages exist: verbs and options of the tools and scripts, settings, files, tests.
 
   test_docs_commands.py BUILD"""
 
@@ -12,12 +12,12 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]) else None
-# Up to where the next command of a pipe, a comment or a redirection begins.
+# Up to the beginning of the next command of a pipe, a comment or a redirection.
 TOOL = re.compile(r"(?<![\w/.-])(dlcp-switch|dlcp) (?:[A-Z_]+=\S+ )*([^|;&#>)]*)")
 SCRIPT = re.compile(r"(?<![\w/.-])scripts/([a-z-]+) ([^|;&#>)]*)")
 FILE = re.compile(r"(?<![\w./-])((?:src|scripts|test|switch|docs|include)/[\w./-]*\w)(?![\w*{])")
 TEST = re.compile(r"(?:script|network|switch|test|bench|fuzz)_[a-z0-9_]+")
-# Words that a reader puts something else for.
+# Placeholders that a reader replaces.
 PLACEHOLDER = re.compile(r"NAME|_vN|/X_|\b[A-Z]\b")
 
 
@@ -27,7 +27,7 @@ def pages():
 
 
 def code(page):
-    """Lines that are for typing: fenced ones, and what stands between backquotes; all of what is no Markdown."""
+    """Lines to be typed: fenced ones, and text between backquotes; in other files than Markdown all of them."""
     if page.suffix != ".md":
         return page.read_text(encoding="utf-8").splitlines()
     fenced, lines, prose = False, [], []
@@ -46,7 +46,7 @@ def help_of(*command):
 
 
 def options(words):
-    """Those of a command, up to the command that it starts itself."""
+    """The options of a command, up to the command that it starts itself."""
     own = words.split(" -- ")[0].split()
     return [re.match(r"--?[\w-]+", word).group() for word in own if re.match(r"--?[a-z]", word)]
 
@@ -57,7 +57,7 @@ def has(text, option):
 
 class Commands(unittest.TestCase):
     def each(self, pattern):
-        """What the pattern finds, and on which page; it finds something, or it looks for the wrong thing."""
+        """The matches of the pattern, each with its page; no match at all is an error of the pattern."""
         found = [(match, f"{page.relative_to(ROOT)}: {line.strip()}") for page in pages() for line in code(page)
                  for match in pattern.finditer(line)]
         self.assertGreater(len(found), 10)

@@ -1,4 +1,4 @@
-"""Every script explains itself when asked, and says which word it does not know."""
+"""Every script prints its help on request, and names an unknown word."""
 
 import os
 import pathlib
@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
-# What takes words, and what it takes them for by mistake; the others take none, or a program of their own.
+# Scripts that take words, and what they take a wrong word for; the others take none, or a program of their own.
 WITH_WORDS = ("bench", "check-format", "check-layers", "demo", "fresh", "gpu-demo", "nccl-host", "nccl-tests", "netns",
               "package", "profile-loss", "readme-tables", "setup", "test")
 
@@ -17,7 +17,7 @@ def run(script, *arguments):
 
 
 class Help(unittest.TestCase):
-    def test_help_is_no_error_and_goes_to_stdout(self):
+    def test_help_is_not_an_error_and_goes_to_stdout(self):
         for script in WITH_WORDS:
             for word in ("--help", "-h"):
                 done = run(script, word)
@@ -32,7 +32,7 @@ class Help(unittest.TestCase):
             if script != "readme-tables":  # argparse asks for what is missing first
                 self.assertIn("--bogus", done.stderr, script)
 
-    def test_sources_are_read_alike_in_every_locale(self):
+    def test_sources_are_read_equally_in_every_locale(self):
         ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
         done = subprocess.run([SCRIPTS / "check-layers"], capture_output=True, text=True, check=False, timeout=900,
                               env={**os.environ, **ascii_only})

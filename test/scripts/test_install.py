@@ -1,4 +1,4 @@
-"""cmake --install: everything is there, works from where it is, and can be taken away again.
+"""cmake --install: all files are installed, work in their place, and can be removed again.
 
   test_install.py BUILD"""
 
@@ -15,7 +15,7 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 
 
 def plugin_finding(prefix):
-    """What doctor of that installation says of its plugin."""
+    """The finding of that installation's doctor about its plugin."""
     done = subprocess.run([prefix / "bin" / "dlcp", "doctor", "--json"], capture_output=True, text=True, check=False,
                           env={"PATH": "/usr/bin:/bin"})
     return next(found for found in json.loads(done.stdout)["findings"] if found["check"] == "plugin")
@@ -25,24 +25,24 @@ class Install(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.prefix = pathlib.Path(folder.name, "a plâce", "usr")  # nothing may break at a space
+        self.prefix = pathlib.Path(folder.name, "a plâce", "usr")  # a path with a space must work
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix, "--strip"], check=True,
                        stdout=subprocess.DEVNULL)
         self.plugin = next(self.prefix.rglob("libnccl-net-dlcp.so"))
 
-    def test_the_name_that_nccl_takes_unasked_is_in_a_folder_of_its_own(self):
+    def test_the_name_that_nccl_loads_by_default_is_in_a_folder_of_its_own(self):
         found = list(self.prefix.rglob("libnccl-net.so"))
         self.assertEqual([path.parent for path in found], [self.plugin.parent / "dlcp" / "default"])
         self.assertEqual(found[0].resolve(), self.plugin.resolve())
 
-    def test_every_tool_runs_from_there(self):
+    def test_every_installed_tool_runs(self):
         for tool in ("dlcp", "dlcp-aggregator", "dlcp-hub", "dlcp-switch"):
             done = subprocess.run([self.prefix / "bin" / tool, "--version"], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), tool)
             self.assertTrue((self.prefix / f"share/man/man1/{tool}.1").is_file(), tool)
             self.assertTrue((self.prefix / f"share/bash-completion/completions/{tool}").is_file(), tool)
 
-    def test_pages_completion_and_licences_are_there(self):
+    def test_pages_completion_and_licences_are_installed(self):
         for name in ("share/man/man1/dlcp-bench.1", "share/man/man5/dlcp.conf.5", "share/doc/nccl-dlcp/copyright",
                      "lib/systemd/system/dlcp-hub.service", "share/bash-completion/completions/dlcp",
                      "share/doc/nccl-dlcp/docs/settings.md"):
@@ -58,7 +58,7 @@ class Install(unittest.TestCase):
             self.plugin.rename(here / self.plugin.name)
         self.assertIn(str(here / self.plugin.name), plugin_finding(self.prefix)["value"])
 
-    def test_a_stage_holds_the_same_files_and_works_from_where_it_is_put(self):
+    def test_a_stage_contains_the_same_files_and_works_in_any_place(self):
         stage = self.prefix.parent / "stage"
         subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr/local", "--strip"], check=True,
                        stdout=subprocess.DEVNULL, env={**os.environ, "DESTDIR": str(stage)})
@@ -71,7 +71,7 @@ class Install(unittest.TestCase):
         moved = staged.rename(self.prefix.parent / "moved")
         self.assertIn(str(moved), plugin_finding(moved)["value"])
 
-    def test_a_job_that_runs_keeps_the_file_that_it_has_loaded(self):
+    def test_a_running_job_keeps_the_file_that_it_has_loaded(self):
         before = self.plugin.read_bytes()
         with self.plugin.open("rb") as loaded:
             os.utime(self.plugin, (1, 1))  # as of an older release

@@ -1,4 +1,4 @@
-"""scripts/nccl-host takes a case for failed whenever it has, and says why; without NCCL's sources it is skipped."""
+"""scripts/nccl-host detects every failed case and gives the reason; without NCCL's sources it is skipped."""
 
 import importlib.machinery
 import importlib.util
@@ -27,13 +27,13 @@ class Verdict(unittest.TestCase):
     plain = nccl_host.Case("plain", [3])
     killed = nccl_host.Case("killed", [3], fails=1, within_s=10)
 
-    def test_a_case_as_it_should_be_has_no_problem(self):
+    def test_a_correct_case_has_no_problem(self):
         self.assertEqual(problems(self.plain), [])
         self.assertEqual(problems(self.plain, "off", chains=0, rings=6), [])
         self.assertEqual(problems(self.plain, "auto", chains=0, rings=6), [])
         self.assertEqual(problems(self.killed, exits=[3, -9, 3]), [])
 
-    def test_each_thing_that_can_be_wrong_is_named(self):
+    def test_each_possible_error_is_named(self):
         for differs, text in (({"elements_wrong": 4}, "4 elements are wrong"), ({"results": 0}, "no result"),
                               ({"results_differing": 2}, "2 results differ"), ({"exits": [0, -9, 0]}, "-9"),
                               ({"chains": 0, "rings": 6}, "0 all-reduces went through CollNet")):
@@ -42,7 +42,7 @@ class Verdict(unittest.TestCase):
             self.assertIn(text, found[0])
         self.assertIn("which is off", problems(self.plain, "off")[0])
 
-    def test_every_survivor_must_see_the_error_in_time(self):
+    def test_every_survivor_must_get_the_error_in_time(self):
         self.assertIn("rank 2 ended with -9", problems(self.killed, exits=[3, -9, -9])[0])
         self.assertIn("rank 0 ended with 0", problems(self.killed, exits=[0, -9, 3])[0])
         late = problems(self.killed, exits=[3, -9, 3], ended_after_s=[1, 0, 10.5])
@@ -67,7 +67,7 @@ class Start(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stderr)
         self.assertIn("no NCCL sources", done.stdout)
 
-    def test_a_folder_that_is_no_checkout_is_named(self):
+    def test_a_folder_without_a_checkout_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaises(nccl_host.Fault) as raised:
                 nccl_host.version_of(pathlib.Path(folder))

@@ -1,4 +1,4 @@
-"""scripts/netns builds what it says: reachable hosts, two paths, the loss asked for, and nothing left over.
+"""scripts/netns builds the requested network: reachable hosts, two paths, the requested loss; and removes all of it.
 
 Exits with 77 (skipped) where namespaces are not permitted."""
 
@@ -18,7 +18,7 @@ import rig  # noqa: E402
 
 NETNS = rig.NETNS
 PREFIX = f"tnn{os.getpid() % 10000}x"
-# Sends 2000 datagrams from 64 ports, 5 at a time so that no queue overflows, and says how many arrived.
+# Sends 2000 datagrams from 64 ports, 5 at a time so that no queue overflows, and prints how many arrived.
 TALK = """
 import socket, sys, time
 mode, host, family = sys.argv[1], sys.argv[2], socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
@@ -49,14 +49,14 @@ def inside(host, *command):
 
 
 def arrived(to, address, dscp=0):
-    """How many of 2000 datagrams of that code point from host 0 reach `address` on host `to`."""
+    """The number of 2000 datagrams of that code point from host 0 that arrive at `address` on host `to`."""
     hear = subprocess.Popen(inside(to, sys.executable, "-c", TALK, "hear", address), stdout=subprocess.PIPE, text=True)
     hear.stdout.readline()
     subprocess.run(inside(0, sys.executable, "-c", TALK, "talk", address, str(dscp)), check=True)
     return int(hear.communicate(timeout=30)[0])
 
 
-# Hides nft, and the headers without which clang is of no use.
+# Hides nft, and the headers that clang needs.
 WITHOUT_TOOLS = """
 set -e
 if nft=$(PATH=$PATH:/usr/sbin command -v nft); then mount --bind /dev/null "$nft"; fi
@@ -75,7 +75,7 @@ class Netns(unittest.TestCase):
         self.addCleanup(rig.netns, "down", PREFIX)
         rig.netns("up", PREFIX, *arguments)
 
-    def test_what_needs_a_tool_that_is_not_there_is_refused_by_its_name(self):
+    def test_a_missing_tool_is_named(self):
         self.up("2")
         for settings, named in ((("loss=1000",), "nft"), (("loss=1", "dscploss=10:1"), "clang"), (("bleach=on",), "nft")):
             done = without_tools("set", PREFIX, *settings)
@@ -83,7 +83,7 @@ class Netns(unittest.TestCase):
             self.assertRegex(done.stderr.splitlines()[-1], f"{named}.*; run scripts/setup net$")
         self.assertEqual(without_tools("set", PREFIX, "loss=0", "bleach=off").returncode, 0)
 
-    def test_a_test_for_which_a_tool_is_missing_is_skipped_but_never_in_ci(self):
+    def test_a_test_without_its_tool_is_skipped_but_never_in_ci(self):
         with tempfile.TemporaryDirectory() as folder:
             stub = pathlib.Path(folder, "netns")
             stub.write_text("#!/bin/sh\necho 'netns: loss needs nft' >&2\nexit 3\n")
@@ -99,7 +99,7 @@ class Netns(unittest.TestCase):
         self.assertEqual(arrived(1, "10.77.0.2"), 2000)
         self.assertEqual(arrived(1, "fd77::2"), 2000)
 
-    def test_loss_is_what_was_asked_for(self):
+    def test_loss_is_as_configured(self):
         self.up("2", "offload=seggro", "loss=100000")
         self.assertTrue(1730 <= arrived(1, "10.77.0.2") <= 1870)  # 1800, and 5 sigma is 67
         self.assertRegex(rig.netns("stats", PREFIX), r"(seen,dropped \[\d{4},\d{3}\]|nft \d+ dropped)")
@@ -116,7 +116,7 @@ class Netns(unittest.TestCase):
 
     def test_loss_on_one_port_leaves_the_other_alone(self):
         self.up("2", "loss=1000000", "only=p0")
-        # Nothing comes back to host 0, so not even a neighbour is found: IPv6 needs answers.
+        # No packet returns to host 0, so IPv6's neighbour discovery fails and nothing arrives.
         self.assertEqual(arrived(1, "fd77::2"), 0)
         rig.netns("set", PREFIX, "loss=0", "only=p0")
         self.assertEqual(arrived(1, "fd77::2"), 2000)

@@ -1,7 +1,7 @@
-"""Where the kernel permits namespaces and `ip netns` still cannot enter one, as in a chroot, tests that need a network
-are skipped with the reason, and fail only where CI must run everything.
+"""Where the kernel permits namespaces but `ip netns` cannot enter one, as in a chroot, tests that need a network are
+skipped with the reason, and fail only in CI, which must run everything.
 
-Exits with 77 (skipped) where not even a mount namespace is permitted."""
+Exits with 77 (skipped) if not even a mount namespace is permitted."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scripts"))
 import rig  # noqa: E402
 
-# In a root that is no mount point, `mount --make-rslave /` fails, which is the first thing `ip netns exec` does.
+# If the root is not a mount point, `mount --make-rslave /` fails, which is the first action of `ip netns exec`.
 ENTER = """
 set -e
 root=$1; shift
@@ -43,14 +43,14 @@ def in_chroot(*command, ci=None):
         return subprocess.run(["unshare", "--mount", "bash", "-c", ENTER, "bash", root, *map(str, command)],
                               capture_output=True, text=True, check=False, env=environment, timeout=60)
     finally:
-        # The mounts went with their namespace; what is left are empty folders and links.
+        # The mounts ended with their namespace; empty folders and links are left.
         shutil.rmtree(root)
 
 
 class Denied(unittest.TestCase):
     TEST = ROOT / "test" / "scripts" / "test_netns.py"
 
-    def test_the_check_says_why_and_leaves_nothing(self):
+    def test_the_check_gives_the_reason_and_leaves_nothing(self):
         done = in_chroot(rig.NETNS, "check")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(done.stderr, r"netns: this machine .* cannot build networks of namespaces \(.*mount.*\)")

@@ -1,4 +1,4 @@
-"""The scripts that make packages: what they read out of tools and files, and that they can fail."""
+"""The scripts that build packages: what they read from tools and files, and that they can fail."""
 
 import os
 import pathlib
@@ -36,7 +36,7 @@ def run(script, *arguments, **variables):
 
 
 class Version(unittest.TestCase):
-    def test_the_wheel_reads_it_where_everything_else_does(self):
+    def test_the_wheels_version_is_that_of_the_other_packages(self):
         project = (ROOT / "src" / "python" / "pyproject.toml").read_text()
         pattern = re.search(r"pattern = '(.*)'", project).group(1)
         found = re.search(pattern, (ROOT / "CMakeLists.txt").read_text())
@@ -44,7 +44,7 @@ class Version(unittest.TestCase):
 
 
 class Wheel(unittest.TestCase):
-    def test_it_brings_the_tools_that_are_installed_otherwise(self):
+    def test_the_wheel_contains_the_same_tools_as_an_installation(self):
         rules = (ROOT / "scripts" / "cmake" / "install.cmake").read_text()
         tools = re.search(r"install\(TARGETS ([\w -]+) RUNTIME", rules).group(1).split()
         self.assertGreaterEqual(set(tools), {"dlcp", "dlcp-switch", "dlcp-aggregator", "dlcp-hub"})
@@ -115,7 +115,7 @@ class GlibcFloor(unittest.TestCase):
         self.assertEqual(run("glibc-floor", "--max", "2.0", program).returncode, 1)
         self.assertEqual(run("glibc-floor", "--max", "2.999", program).returncode, 0)
 
-    def test_packages_are_looked_into(self):
+    def test_the_contents_of_packages_are_checked(self):
         with tempfile.TemporaryDirectory() as folder:
             wheel = pathlib.Path(folder, "a.whl")
             with zipfile.ZipFile(wheel, "w") as archive:
@@ -127,7 +127,7 @@ class GlibcFloor(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("holds no ELF file", done.stderr)
 
-    def test_files_of_all_ages_get_the_same_time(self):
+    def test_files_of_any_age_get_the_same_time(self):
         with tempfile.TemporaryDirectory() as folder:
             old = pathlib.Path(folder, "usr", "old")
             old.parent.mkdir()
@@ -138,7 +138,7 @@ class GlibcFloor(unittest.TestCase):
             for entry in (old, old.parent):
                 self.assertGreater(entry.stat().st_mtime, 1.7e9)
 
-    def test_what_is_no_package_is_refused(self):
+    def test_other_files_than_packages_are_refused(self):
         self.assertEqual(run("glibc-floor", ROOT / "README.md").returncode, 2)
         self.assertEqual(run("glibc-floor", "/no/such").returncode, 2)
 

@@ -1,4 +1,4 @@
-"""scripts/bench --paths judges and prints what it is given; nothing is measured here."""
+"""scripts/bench --paths judges and prints given results; nothing is measured here."""
 
 import pathlib
 import sys
@@ -18,40 +18,40 @@ def result(ours, cubic, bbr, errors=(), of_cubic=()):
 
 
 class PathSweep(unittest.TestCase):
-    def test_the_ratio_is_of_medians_to_the_better_of_both_and_met_at_its_boundary(self):
+    def test_the_ratio_of_medians_to_the_better_rival_is_met_at_its_boundary(self):
         exact = result([0.9, 9, 0.1], [0.1, 0.2, 0.3], [1.0, 1.0, 5.0])
         self.assertEqual((exact["ratio"], exact["met"]), (0.9, True))
         self.assertFalse(result([0.89], [0.1], [1.0])["met"])
         self.assertEqual(result([1.0], [2.0], [1.0])["ratio"], 0.5)
 
-    def test_a_run_that_failed_is_never_met(self):
+    def test_a_failed_run_is_never_met(self):
         self.assertFalse(result([9.0], [1.0], [1.0], ["no end after 90 s"])["met"])
         self.assertFalse(result([9.0], [0.0], [0.0])["met"])
         tcp_failed = result([9.0], [0.0], [1.0], of_cubic=["no end after 90 s"])
         self.assertTrue(tcp_failed["met"])
         self.assertEqual(tcp_failed["errors"], ["cubic: no end after 90 s"])
 
-    def test_the_relay_gets_half_of_the_round_trip_each_way(self):
+    def test_the_relay_gets_half_of_the_round_trip_in_each_direction(self):
         path = path_sweep.Path(5000, 0.5, 0.01, step_us=2000)
         self.assertEqual(path.settings(4), ["delay=2500", "jitter=1250", "order=keep", "loss=10000", "step=2000:1000"])
 
-    def test_a_link_that_tcp_fills_is_to_be_filled(self):
+    def test_a_link_that_tcp_fills_must_be_filled(self):
         def judged(ours, best, mbit=20):
             path = path_sweep.Path(5000, rate_mbit=mbit)
             return path_sweep.result_of(path, {None: [ours], "cubic": [best], "bbr": [0]}, [], {"ours": []})
         self.assertTrue(judged(0.016, 0.0176)["met"])
         self.assertFalse(judged(0.0159, 0.0176)["met"])  # 0.9 of TCP's, but not 0.8 of the link
-        self.assertTrue(judged(0.0144, 0.0159)["met"])  # which nobody fills
+        self.assertTrue(judged(0.0144, 0.0159)["met"])  # no transport fills the link
         self.assertAlmostEqual(judged(0.016, 0.0176)["link_share"], 0.8)
         self.assertIn(" 16.0 ", path_sweep.line(judged(0.016, 0.0176)))
 
-    def test_netem_is_told_what_the_relay_is_told(self):
+    def test_netem_gets_the_same_settings_as_the_relay(self):
         path = path_sweep.Path(5000, 0.5, 0.01, rate_mbit=20, queue_kib=64)
         network = path_sweep.rig.NetemPath(None, "x", *path.settings(4))
         self.assertEqual(network.settings, ("offload=seg", "delay=2500", "jitter=1250", "order=keep", "loss=10000",
                                             "rate=20mbit", "queue=64k"))
 
-    def test_a_run_lasts_thirty_round_trips_at_least(self):
+    def test_a_run_lasts_at_least_thirty_round_trips(self):
         sweep = path_sweep.Sweep(ARGUMENTS, None, None, ["cubic"])
         self.assertEqual(sweep.seconds(path_sweep.Path(1000)), 2)
         self.assertEqual(sweep.seconds(path_sweep.Path(100_000, 2)), 9)
@@ -63,15 +63,15 @@ class PathSweep(unittest.TestCase):
         build = type("Build", (), {"dlcp": "dlcp", "plugin": "plugin"})
         return path_sweep.Sweep(ARGUMENTS, build, lambda text: None, ["cubic"])
 
-    def test_a_fault_that_the_plugin_refuses_is_an_error_and_not_a_rate_of_nothing(self):
+    def test_a_fault_that_the_plugin_refuses_is_an_error_and_not_a_rate_of_zero(self):
         right = self.sweep_of((0, {"bus_gbps": 5.0}, "")).fault("delay_us=200")
-        self.assertNotIn("met", right)  # nobody to compare with
+        self.assertNotIn("met", right)  # no transport to compare with
         self.assertIn("5.00", path_sweep.line(right))
         wrong = self.sweep_of((2, {"bus_gbps": 0, "error": "there is no fault called delay"}, "")).fault("delay=1")
         self.assertFalse(wrong["met"])
         self.assertIn("error: there is no fault called delay", path_sweep.line(wrong))
 
-    def test_every_fault_of_the_sweep_is_one_that_the_plugin_knows(self):
+    def test_the_plugin_accepts_every_fault_of_the_sweep(self):
         source = (pathlib.Path(__file__).resolve().parents[2] / "src/datapath/faulty/fault_spec.cc").read_text()
         for fault in path_sweep.FAULTS:
             for setting in fault.split(","):

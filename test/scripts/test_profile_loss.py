@@ -1,4 +1,4 @@
-"""scripts/profile-loss zeroes what it says, trains what it is given, and explains what it cannot use.
+"""scripts/profile-loss zeroes the configured packets, trains the given model, and explains errors.
 
 Exits with 77 (skipped) where there is no PyTorch."""
 
@@ -25,7 +25,7 @@ profile_loss = importlib.util.module_from_spec(importlib.util.spec_from_loader("
 loader.exec_module(profile_loss)
 
 PACKET = 1024  # bytes: 256 elements
-# Learns one number; what it comes to tells whether its gradient arrived.
+# Learns one number, which shows whether its gradient arrived.
 MODEL = """
 import torch
 def build(seed):
@@ -44,7 +44,7 @@ def losses(budget, drop, min_bytes=1):
 
 
 def zeroed_packets(gradients):
-    """Numbers of the packets that are all zeros; fails if any other holds a zero."""
+    """The numbers of the packets that are all zeros; fails if any other packet contains a zero."""
     per_packet = gradients.reshape(-1, 256) == 0
     assert (per_packet.all(1) == per_packet.any(1)).all()
     return per_packet.all(1).nonzero().flatten().tolist()
@@ -63,7 +63,7 @@ class Zeroing(unittest.TestCase):
         self.assertTrue(460 <= count <= 540)  # 500, and 5 sigma is 35
         self.assertEqual(hook.bytes_zeroed, count * PACKET)
 
-    def test_the_smallest_are_of_the_quarter_with_the_least_magnitude(self):
+    def test_the_smallest_packets_are_in_the_quarter_with_the_least_magnitude(self):
         for _ in range(20):
             worth = torch.randperm(40) + 1.0
             gradients = (worth.repeat_interleave(256) * torch.tensor([1.0, -1.0]).repeat(40 * 128))
@@ -72,7 +72,7 @@ class Zeroing(unittest.TestCase):
             self.assertEqual(len(packets), 4)
             self.assertTrue(all(worth[packet] <= 10 for packet in packets))
 
-    def test_a_packet_with_nan_or_infinity_stays(self):
+    def test_a_packet_with_nan_or_infinity_is_kept(self):
         gradients = torch.ones(4 * 256)
         gradients[0] = float("nan")
         gradients[300] = float("inf")
@@ -80,13 +80,13 @@ class Zeroing(unittest.TestCase):
         losses(0.25, "random").apply(gradients)
         self.assertEqual(zeroed_packets(gradients), [3])
 
-    def test_small_buckets_and_other_types_stay(self):
+    def test_small_buckets_and_other_types_are_kept(self):
         for gradients, hook in ((torch.ones(1024), losses(0.25, "random", min_bytes=4097)),
                                 (torch.ones(1024, dtype=torch.float64), losses(0.25, "random"))):
             hook.apply(gradients)
             self.assertTrue((gradients == 1).all())
 
-    def test_a_last_packet_that_is_not_full_is_lost_as_others_are(self):
+    def test_a_partial_last_packet_is_lost_like_others(self):
         gradients = torch.cat([torch.ones(3 * 256) * 5, torch.ones(10)])
         losses(0.25, "smallest").apply(gradients)
         self.assertTrue((gradients[:768] == 5).all() and (gradients[768:] == 0).all())
@@ -103,14 +103,14 @@ class Program(unittest.TestCase):
                                   env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=100)
             return done, json.loads(out.read_text()) if out.exists() else None
 
-    def test_a_model_of_the_users_own_is_trained_with_its_gradients_lost(self):
+    def test_a_users_own_model_is_trained_with_lost_gradients(self):
         done, results = self.run_with(MODEL, "--budgets", "0,0.25", "--seeds", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([(r["budget"], r["drop"], r["metrics"]["untouched"]) for r in results],
                          [(0, "-", 0.0)] * 2 + [(0.25, "random", 0.25)] * 2 + [(0.25, "smallest", 0.25)] * 2)
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("plot")))
 
-    def test_what_cannot_be_used_is_explained(self):
+    def test_an_unusable_model_is_explained(self):
         wrong = [("x = 1", "defines no function build(seed)"), ("import nothing_of_this_name", "cannot be imported"),
                  (MODEL.replace("return {", "return [{").replace("item()}", "item()}]"), "must return numbers"),
                  (MODEL.replace("model(torch", "model.module(torch"), "made no gradients"),

@@ -1,4 +1,4 @@
-"""scripts/readme-tables notices a stale table, mends it, and leaves the rest of the text alone."""
+"""scripts/readme-tables detects a stale table, replaces it, and does not change the other text."""
 
 import pathlib
 import subprocess

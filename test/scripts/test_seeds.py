@@ -1,4 +1,4 @@
-"""scripts/seeds runs every seed once, goes on where it was interrupted, and names the seed that fails."""
+"""scripts/seeds runs every seed once, continues where it was interrupted, and names the seed that fails."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 SEEDS = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "seeds"
-# Stands in for the test program: notes its seeds, and fails as Catch2 does at the one named in the file "bad".
+# Replaces the test program: records its seeds, and fails as Catch2 does at the seed in the file "bad".
 PROGRAM = """#!/bin/bash
 here=$(dirname "$0")
 for ((seed = DLCP_FIRST_SEED; seed < DLCP_FIRST_SEED + DLCP_SEEDS; ++seed)); do
@@ -50,11 +50,11 @@ class Seeds(unittest.TestCase):
         self.assertEqual(self.seen(), list(range(1, 26)))
         done = self.run_seeds("--count", "30", "--chunk", "10")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(self.seen(), list(range(21, 31)))  # the chunk that was not complete, as a whole
+        self.assertEqual(self.seen(), list(range(21, 31)))  # the incomplete chunk is run completely
         self.run_seeds("--count", "5", "--chunk", "10", "--fresh")
         self.assertEqual(self.seen(), list(range(1, 6)))
 
-    def test_a_seed_that_fails_is_named_and_what_follows_is_not_run(self):
+    def test_a_seed_that_fails_is_named_and_later_ones_are_not_run(self):
         self.fail_at(17)
         done = self.run_seeds("--count", "50", "--chunk", "10")
         self.assertEqual(done.returncode, 1)
@@ -78,7 +78,7 @@ class Seeds(unittest.TestCase):
         for case in cases:
             self.assertIn(f'TEST_CASE("{case}")', sources)
 
-    def test_wrong_words_and_a_missing_build_are_said(self):
+    def test_wrong_words_and_a_missing_build_are_named(self):
         self.assertEqual(self.run_seeds("--count", "0").returncode, 2)
         os.unlink(self.build / "bin" / "test_sim_exactness")
         done = self.run_seeds()

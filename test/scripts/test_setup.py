@@ -1,4 +1,4 @@
-"""scripts/setup against a made-up machine: what it asks apt for, and what it says when it may not."""
+"""scripts/setup on a simulated machine: its calls of apt, and its messages when it may not call it."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ TOOLS = ("bash", "awk", "sed", "env", "cat", "true", "cp")
 
 
 class Machine:
-    """A PATH with the named commands only; apt logs its calls and installs an empty command per package."""
+    """A PATH with only the named commands; apt logs its calls and installs an empty command per package."""
 
     def __init__(self, directory, user_id, archive, commands=(), sudo=False, apt=True):
         self.bin = pathlib.Path(directory, "bin")
@@ -63,7 +63,7 @@ class Setup(unittest.TestCase):
         self.assertNotIn(" jq", log)
         self.assertNotIn(" ethtool", log)
 
-    def test_required_and_optional_packages_are_kept_apart(self):
+    def test_required_and_optional_packages_are_installed_separately(self):
         code, output, _ = self.machine(1000, DEBIAN).setup("net")
         self.assertEqual(code, 3)
         required, optional = output.split("optional packages")
@@ -72,7 +72,7 @@ class Setup(unittest.TestCase):
         self.assertNotIn("python3", optional)
         self.assertNotIn("jq", required)
 
-    def test_optional_packages_that_cannot_be_had_stop_nothing(self):
+    def test_unavailable_optional_packages_do_not_stop_it(self):
         machine = self.machine(0, DEBIAN)
         machine.command("apt-get", f'case "$*" in *jq*) exit 100 ;; esac\necho "$@" >> {machine.log}\nfor p in '
                         f'"$@"; do case $p in iproute2) p=ip ;; -*|install|update|*=*) continue ;; esac; '
@@ -81,7 +81,7 @@ class Setup(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertIn("what needs them is skipped", output)
 
-    def test_a_terminal_sees_one_moving_line_and_a_pipe_none(self):
+    def test_a_terminal_gets_one_moving_line_and_a_pipe_none(self):
         machine = self.machine(0, DEBIAN)
         machine.command("apt-get", 'case "$1" in install) echo "pmstatus:ethtool:42.5000:Unpacking ethtool"; exit 100 ;; esac')
         _, output, _ = machine.setup("net")
@@ -101,7 +101,7 @@ class Setup(unittest.TestCase):
         _, _, log = self.machine(0, UBUNTU).setup("net")
         self.assertIn("linux-tools-generic", log)
 
-    def test_sudo_is_used_when_it_asks_no_password(self):
+    def test_sudo_is_used_if_it_needs_no_password(self):
         code, output, log = self.machine(1000, DEBIAN, sudo=True).setup("net")
         self.assertEqual(code, 0, output)
         self.assertIn("install", log)
@@ -118,13 +118,13 @@ class Setup(unittest.TestCase):
         self.assertIn("--check installs nothing", output)
         self.assertNotIn("may not", output)
 
-    def test_a_required_package_that_cannot_be_had_is_a_failure(self):
+    def test_an_unavailable_required_package_is_a_failure(self):
         machine = self.machine(0, DEBIAN)
         machine.command("apt-get", "exit 100")
         code, output, _ = machine.setup("net")
         self.assertEqual(code, 4, output)
 
-    def test_other_systems_are_told_what_to_install(self):
+    def test_on_other_systems_the_required_packages_are_named(self):
         code, output, _ = self.machine(0, (), apt=False).setup("net")
         self.assertEqual(code, 5)
         self.assertIn("python3", output)

@@ -1,4 +1,4 @@
-"""scripts/soak verifies bytes over a bad network, goes on where it was, and fails where bytes or memory are wrong.
+"""scripts/soak verifies bytes over a bad network, continues where it was, and fails on wrong bytes or growing memory.
 
 test_soak.py [BUILD]   BUILD: folder with bin/dlcp and lib/, for the one test that runs real rings"""
 
@@ -18,7 +18,7 @@ def soak(build, *arguments):
 
 
 class StandIn(unittest.TestCase):
-    """A `dlcp` that reports what the test wants."""
+    """A `dlcp` whose reports the test chooses."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,6 +1,6 @@
-"""scripts/wireshark/dlcp.lua on what the plugin really sends: nothing malformed, every kind of frame named.
+"""scripts/wireshark/dlcp.lua on real packets of the plugin: none is malformed, every kind of frame is named.
 
-Exits with 77 (skipped) where networks of namespaces or tshark are missing."""
+Exits with 77 (skipped) if networks of namespaces or tshark are missing."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def read(capture, *fields, only="dlcp"):
 
 
 def pcap(path, frames):
-    """Ethernet frames as a capture."""
+    """A capture of these Ethernet frames."""
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
         for frame in frames:
@@ -45,14 +45,14 @@ def pcap(path, frames):
 
 
 def udp(port, payload):
-    """Of 10.0.0.1 to that port of 10.0.0.2, in Ethernet."""
+    """A UDP packet from 10.0.0.1 to that port of 10.0.0.2, in Ethernet."""
     head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
                        bytes([10, 0, 0, 2]))
     return bytes(12) + b"\x08\x00" + head + struct.pack(">HHHH", 50000, port, 8 + len(payload), 0) + payload
 
 
 def roce(payload):
-    """As an unreliable datagram of RoCEv2."""
+    """The same as an unreliable datagram of RoCEv2."""
     padding = -len(payload) % 4
     bth = struct.pack(">BBHII", 0x64, padding << 4, 0xFFFF, 17, 1)
     return udp(4791, bth + struct.pack(">II", 1, 18) + payload + bytes(padding) + bytes(4))
@@ -67,7 +67,7 @@ class Dissector(unittest.TestCase):
         cls.addClassCleanup(subprocess.run, ["ip", "netns", "del", NAMESPACE], check=False)
         cls.addClassCleanup(cls.folder.cleanup)
         inside("ip", "link", "set", "lo", "up")
-        # 256 bytes of each: payloads are cut off, as those who capture a job will cut them.
+        # 256 bytes of each packet: payloads are truncated, as is usual for captures of a job.
         listening = subprocess.Popen(["ip", "netns", "exec", NAMESPACE, "dumpcap", "-q", "-i", "lo", "-s", "256", "-B",
                                       "64", "-w", str(cls.capture), "-f", "udp"],
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -94,7 +94,7 @@ class Dissector(unittest.TestCase):
             listening.terminate()
             listening.wait()
 
-    def test_every_frame_is_read_to_its_end(self):
+    def test_every_frame_is_parsed_completely(self):
         self.assertEqual(read(self.capture, "_ws.col.Info", only="dlcp.malformed or dlcp.other_version"), [])
         self.assertEqual(read(self.capture, "_ws.col.Info", only="udp.port >= 49152 and not dlcp"), [])
 
@@ -106,7 +106,7 @@ class Dissector(unittest.TestCase):
         self.assertEqual(read(self.capture, "_ws.col.Info", only="dlcp.devices"),
                          [["DEVICES question"], ["DEVICES answer"]])
 
-    def test_what_data_says_of_itself_fits_together(self):
+    def test_the_fields_of_data_are_consistent(self):
         rows = read(self.capture, "dlcp.offset", "dlcp.payload_bytes", "dlcp.message_bytes", "udp.length",
                     "dlcp.plain_bytes", "dlcp.traffic_class", "dlcp.licensed", only="dlcp.type == 1")
         self.assertLessEqual(len(rows), self.result["counters"]["packets_sent"])
@@ -119,7 +119,7 @@ class Dissector(unittest.TestCase):
         self.assertLessEqual(marked, {"2", "3", "4", "5", "6"})
         self.assertGreater(len(marked), 1)
 
-    def test_roce_is_read_too_and_strangers_are_left_alone(self):
+    def test_roce_is_parsed_too_and_other_packets_are_ignored(self):
         ping = struct.pack("<BBBBQI", 0xDC, 3, 9, 3, 0x1122334455667788, 7) + bytes(8)
         other = pathlib.Path(self.folder.name) / "other.pcap"
         later = bytes([0xDC, 1]) + ping[2:]

@@ -1,4 +1,4 @@
-"""The plot of train.py: curves over steps and over time, and how long all-reduces take."""
+"""The plot of train.py: curves over steps and over time, and the durations of all-reduces."""
 
 import statistics
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Trains a small network on scikit-learn's digits with 4 data-parallel processes whose gradients are summed over
-the plugin's own connections, on a network that drops packets and holds a queue; compares ways to do that.
+the plugin's own connections, on a network that drops packets and has short queues; compares several variants.
 
   train.py [--seeds N] [--steps N] [--budget P] [--shed S] [--run N] [--variant NAME]... [--json FILE] [--plot FILE]
            [--build DIR]
 
-Each process runs in a network namespace of its own; ports have a rate and a short queue, and S of all packets are
-dropped at random. "tags": of a licensed class the ports drop the packets marked droppable, four times as often,
-and no others. "untagged": the same sender, but all gradient classes carry one code point, dropped at S. Both lose
-the same share. --run: they are dropped so many in a row, which lengthens the tail. "direct" and "hub" sum gradients
-through the CollNet interface, the latter with as many hubs as processes. Needs root for the network. Exit: 0 done,
-1 replicas differ or a rank failed, 2 usage, 3 not possible here."""
+Each process runs in its own network namespace; ports have a rate and a short queue, and S of all packets are dropped
+at random. "tags": in a licensed class the ports drop only the packets marked droppable, four times as often.
+"untagged": the same sender, but all gradient classes have one code point, dropped at S. Both lose the same share.
+--run: that many packets are dropped in a row, which lengthens the tail. "direct" and "hub" sum gradients through the
+CollNet interface, the latter with as many hubs as processes. Needs root for the network. Exit: 0 done, 1 replicas
+differ or a rank failed, 2 usage, 3 not possible here."""
 
 import argparse
 import contextlib
@@ -31,12 +31,12 @@ import rig  # noqa: E402
 RANKS = 4
 PREFIX = f"trn{os.getpid() % 10000}x"
 NETWORK = ("mtu=1500", "offload=seggro", "cc=cubic")
-DROPPABLE_SHARE = 0.25  # of licensed packets: what the sender marks (src/core/config.h)
+DROPPABLE_SHARE = 0.25  # of licensed packets: the share that the sender marks (src/core/config.h)
 PROTECTED, DROPPABLE = (10, 20), (12, 14, 22)  # code points of include/dlcp/traffic_class.h
-# One code point, and with it one queue, for every licensed class.
+# One code point, and so one queue, for every licensed class.
 UNTAGGED = "".join(f"{name}.queue = bulk\n{name}.dscp = 14\n" for name in
                    ("urgent-protected", "urgent-droppable", "bulk-protected", "bulk-middle", "bulk-droppable"))
-VARIANTS = {  # plugin, algorithm, has a budget, is tagged, what tables call it
+VARIANTS = {  # plugin, algorithm, has a budget, is tagged, name in tables
     "exact": ("dlcp", "ring", False, True, "DLCP exact"),
     "tags": ("dlcp", "ring", True, True, "DLCP, bounded loss with tags"),
     "untagged": ("dlcp", "ring", True, False, "DLCP, bounded loss without tags"),
@@ -51,7 +51,7 @@ TRAINING_TARGETS = (*rig.BENCH_TARGETS, "training_allreduce", "dlcp-hub")
 
 
 def loss_settings(variant, shed, run=1, ppm=1_000_000):
-    """netns settings by which that share of all packets is dropped, and of licensed ones as the variant says."""
+    """The netns settings that drop that share of all packets, and of licensed ones as the variant needs."""
     rates = {}
     _, _, licensed, tagged, _ = VARIANTS[variant]
     if licensed and tagged:
@@ -63,7 +63,7 @@ def loss_settings(variant, shed, run=1, ppm=1_000_000):
 
 
 def train(variant, seed, options, build, network):
-    """One run: what the ranks report, rank 0's curves among it. Raises RuntimeError when one of them fails."""
+    """Runs one variant; returns the ranks' reports, with rank 0's curves. Raises RuntimeError if a rank fails."""
     plugin, algorithm, licensed, tagged, _ = VARIANTS[variant]
     network.set("loss=0")
     with tempfile.TemporaryDirectory(prefix="dlcp-training-") as folder, contextlib.ExitStack() as stack:
@@ -82,7 +82,7 @@ def train(variant, seed, options, build, network):
                                      json.dumps({**task, "rank": rank})], env=environment, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True) for rank in range(RANKS)]
         try:
-            # A run of losses on a network that is all but idle would last for seconds, and no set-up gets through.
+            # On an almost idle network a run of losses would last for seconds, and connections could not be set up.
             connected = [pathlib.Path(folder, f"connected{rank}") for rank in range(RANKS)]
             collect(workers, 60, lambda: all(file.exists() for file in connected))
             network.set(*loss_settings(variant, options.shed, options.run))
@@ -97,7 +97,7 @@ def train(variant, seed, options, build, network):
 
 @contextlib.contextmanager
 def hubs(build):
-    """Hubs in the namespaces behind the ranks'; their places."""
+    """Starts hubs in the namespaces after the ranks'; their addresses."""
     command = [build.folder / "bin" / "dlcp-hub", "serve"]
     running = [subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}{RANKS + hub}", *command], stderr=subprocess.PIPE,
                                 text=True) for hub in range(HUBS)]
@@ -119,7 +119,7 @@ def hubs(build):
 
 
 def collect(workers, timeout, reached=lambda: False):
-    """Until all workers have ended, or `reached`. The first failure ends the run: the other ranks only wait for that one."""
+    """Waits for the end of all workers, or for `reached`. The first failure ends the run: the other ranks only wait for it."""
     until = time.monotonic() + timeout
     while not reached() and any(worker.poll() is None for worker in workers):
         failed = [rank for rank, worker in enumerate(workers) if worker.poll()]
@@ -134,7 +134,7 @@ def collect(workers, timeout, reached=lambda: False):
 
 
 def summary(variant, seed, reports):
-    """What one run came to."""
+    """The result of one run."""
     times = reports[0]["reduce_seconds"]
     lost = [sum(shares) for shares in zip(*(r["lost_share"] for r in reports))]  # of each step, of all results
     counters = {}
@@ -142,7 +142,7 @@ def summary(variant, seed, reports):
         for name, value in report["counters"].items():
             if isinstance(value, int):
                 counters[name] = counters.get(name, 0) + value
-    if VARIANTS[variant][1] == "direct":  # owners count what is missing; of single steps nobody knows it
+    if VARIANTS[variant][1] == "direct":  # owners count missing contributions, but not per step
         elements = reports[0]["elements"] * RANKS * len(lost)
         lost = [counters.get("bytes_lost", 0) / 4 / elements] * len(lost)
     return {"variant": variant, "seed": seed, "identical": len({r["weights"] for r in reports}) == 1,
@@ -163,7 +163,7 @@ def run_all(options, build):
             for variant in options.variant or VARIANTS:
                 progress(f"seed {seed} of {options.seeds}: {VARIANTS[variant][-1]}")
                 results.append(summary(variant, seed, train(variant, seed, options, build, network)))
-                if options.json:  # as far as it has come
+                if options.json:  # the results so far
                     options.json.write_text(json.dumps(results))
     return results
 
@@ -175,14 +175,14 @@ def spread(values, scale=1.0, digits=1):
 
 
 def droppable_share(counters):
-    """Of the lost bytes, what the sender had marked droppable."""
+    """The share of the lost bytes that the sender had marked droppable."""
     marked = counters.get("bytes_lost_bulk_droppable", 0) + counters.get("bytes_lost_urgent_droppable", 0)
     of = marked + counters.get("bytes_lost_bulk_protected", 0) + counters.get("bytes_lost_urgent_protected", 0)
     return marked / of if of else 0.0
 
 
 def delivered(runs):
-    """Percent, of all steps and of the worst. What hubs lack they alone know."""
+    """In percent, for all steps and for the worst one. Losses at hubs are counted only there."""
     if VARIANTS[runs[0]["variant"]][1] == "hub":
         return "-", "-"
     return (f"{100 * statistics.mean(r['delivered_share'] for r in runs):.2f}",
@@ -205,7 +205,7 @@ def seconds_to(run, accuracy):
 
 
 def against_ring(results, runs):
-    """Seconds to the accuracy that all runs of a seed reach, and the exact ring's divided by it; medians of the seeds."""
+    """Seconds to the accuracy that all runs of a seed reach, and the exact ring's time divided by it; medians of the seeds."""
     times, ratios = [], []
     for run in runs:
         of_seed = [other for other in results if other["seed"] == run["seed"]]
@@ -216,7 +216,7 @@ def against_ring(results, runs):
 
 
 def table(results):
-    """Markdown: a row per variant."""
+    """A Markdown table with a row per variant."""
     head = ("variant", "test accuracy %", "training loss", "step ms", "all-reduce ms", "its p99", "delivered %",
             "worst step %", "of lost, droppable %", "replicas identical", "time to accuracy", "ring's, of this")
     rows = [head, ("---",) * len(head)]
@@ -235,12 +235,12 @@ def parse(arguments=None):
     parser.add_argument("--budget", type=float, default=0.05, help="P: share of each sum that may be lost")
     parser.add_argument("--shed", type=float, default=0.02, help="S: share of all packets that the ports drop")
     parser.add_argument("--run", type=int, default=1, help="packets that are dropped in a row")
-    parser.add_argument("--rate", default="400mbit", help="of every port")
-    parser.add_argument("--queue", default="64k", help="of every port, in bytes")
+    parser.add_argument("--rate", default="400mbit", help="rate of every port")
+    parser.add_argument("--queue", default="64k", help="queue of every port, in bytes")
     parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these; may be repeated")
-    parser.add_argument("--json", type=pathlib.Path, help="write every run's figures there")
-    parser.add_argument("--plot", type=pathlib.Path, help="write the curves there (PNG)")
-    parser.add_argument("--build", type=pathlib.Path, help="a build folder; without it build/release is made")
+    parser.add_argument("--json", type=pathlib.Path, help="write every run's figures to this file")
+    parser.add_argument("--plot", type=pathlib.Path, help="write the curves to this file (PNG)")
+    parser.add_argument("--build", type=pathlib.Path, help="a build folder; without this option build/release is built")
     options = parser.parse_args(arguments)
     if not 0 < options.budget <= 0.25:
         parser.error("--budget must be above 0 and at most 0.25")
@@ -252,7 +252,7 @@ def parse(arguments=None):
 
 
 def missing_packages():
-    """What the runs need and this interpreter lacks, as one sentence; None if nothing."""
+    """The missing package and how to install it, as one sentence; None if nothing is missing."""
     try:
         import numpy, sklearn  # noqa: E401,F401
     except ImportError as error:

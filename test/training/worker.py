@@ -1,7 +1,7 @@
-"""One rank of train.py: a perceptron on its part of each batch, gradients summed through the plugin.
+"""One rank of train.py: a perceptron on its part of each batch, with gradients summed through the plugin.
 
-worker.py TASK   TASK: JSON of train.py. Prints one JSON object; every rank holds the same weights at every step,
-so rank 0's curves are everybody's."""
+worker.py TASK   TASK: JSON from train.py. Prints one JSON object; all ranks hold the same weights at every step, so
+rank 0's curves are those of all ranks."""
 
 import ctypes
 import hashlib
@@ -17,13 +17,13 @@ from sklearn.datasets import load_digits
 LAYERS = (64, 512, 512, 10)  # 301066 parameters, 1.2 MB of gradients: messages of 150 KB in a ring of 4
 BATCH = 128
 RATE, MOMENTUM = 0.1, 0.9
-DECAY = 1e-4  # part of the gradients, so that zeros are losses: some pixels are black in every image
+DECAY = 1e-4  # added to the gradients, so that zeros are losses: some pixels are black in every image
 HANDLE_BYTES, ERROR_BYTES = 128, 512
 COMMUNICATOR = 0x7261696E
 
 
 class AllReduce:
-    """The library's four functions, and handles exchanged through files in a folder."""
+    """The library's four functions, with handles exchanged through files in a folder."""
 
     def __init__(self, task, count):
         self.library = ctypes.CDLL(task["library"])
@@ -50,7 +50,7 @@ class AllReduce:
             sys.exit(self.error.value.decode(errors="replace"))
 
     def sum(self, vector, out):
-        """out = the sum over all ranks; returns the contributions that this rank's receives lack in a ring."""
+        """out = the sum over all ranks; returns the number of contributions missing from this rank's receives in a ring."""
         pointer = ctypes.POINTER(ctypes.c_float)
         lost = self.library.training_reduce(self.communicator, vector.ctypes.data_as(pointer),
                                             out.ctypes.data_as(pointer), self.error)
@@ -92,7 +92,7 @@ class Perceptron:
         return exponent / exponent.sum(1, keepdims=True)
 
     def backward(self, x, y):
-        """Fills `gradients` with the mean loss's."""
+        """Fills `gradients` with those of the mean loss."""
         values = self.forward(x)
         exponent = np.exp(values[-1] - values[-1].max(1, keepdims=True))
         delta = exponent / exponent.sum(1, keepdims=True)
@@ -106,7 +106,7 @@ class Perceptron:
 
 
 def data(seed):
-    """(training images, labels, test images, labels); 1437 and 360 of them."""
+    """(training images, labels, test images, labels); 1437 and 360 images."""
     digits = load_digits()
     x, y = (digits.data / 16).astype(np.float32), digits.target
     order = np.random.default_rng(seed).permutation(len(x))
@@ -121,7 +121,7 @@ def judge(model, train_x, train_y, test_x, test_y):
 
 
 def wait_for_all(task):
-    """Until train.py, which learns here that this rank is connected, lets the network lose."""
+    """Waits until train.py, which learns here that this rank is connected, switches on the losses."""
     folder = pathlib.Path(task["folder"])
     (folder / f"connected{task['rank']}").touch()
     while not (folder / "begin").exists():
@@ -136,7 +136,7 @@ def main():
     ring = AllReduce(task, len(model.weights))
     wait_for_all(task)
     total, velocity = np.zeros_like(model.weights), np.zeros_like(model.weights)
-    batches = np.random.default_rng(task["seed"] + 1000)  # alike on all ranks, each takes its part
+    batches = np.random.default_rng(task["seed"] + 1000)  # equal on all ranks; each takes its part
     report = {"elements": len(total), "curve": [], "reduce_seconds": [], "step_seconds": [], "lost_share": []}
     spent = 0.0
     for step in range(task["steps"]):

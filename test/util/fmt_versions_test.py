@@ -1,8 +1,8 @@
-"""util/format.cc defines what fmt leaves to its library, whichever fmt a distribution ships: it compiles without a
-warning and links with the installed one, with Debian 13's and with a newer one.
+"""util/format.cc defines the functions that fmt leaves to its library, for every fmt of a distribution: it compiles without
+a warning and links with the installed fmt, with Debian 13's and with a newer one.
 
-fmt_versions_test.py FOLDER   headers are fetched into FOLDER, once; a version that cannot be had is skipped,
-with the reason, but failed where CI must run everything (CI=true)"""
+fmt_versions_test.py FOLDER   headers are downloaded into FOLDER, once; an unavailable version is skipped with the
+reason, but is a failure where CI must run everything (CI=true)"""
 
 import os
 import pathlib
@@ -26,7 +26,7 @@ def run(*command, cwd=None):
 
 
 def from_debian(folder, suite):
-    """The headers of that suite's libfmt-dev, by an apt that knows this suite alone and leaves the system's alone."""
+    """The headers of that suite's libfmt-dev, from an apt configuration for this suite only; the system's is not changed."""
     keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
     if not shutil.which("apt-get") or not os.path.exists(keys):
         raise OSError(f"no apt with Debian's keys, from which libfmt-dev of {suite} would come")
@@ -75,7 +75,7 @@ class FmtVersions(unittest.TestCase):
     def test_the_installed_one(self):
         self.links(r"\d+")
 
-    def test_that_of_debian_13(self):
+    def test_debian_13s(self):
         self.links(10, "-isystem", self.fetched("trixie", from_debian, "trixie"))
 
     def test_a_newer_one(self):

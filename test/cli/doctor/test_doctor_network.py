@@ -1,4 +1,4 @@
-"""dlcp doctor --peer across a network of namespaces finds what that network does wrong.
+"""dlcp doctor --peer across a network of namespaces finds the faults of that network.
 
 test_doctor_network.py DLCP      exits with 77 (skipped) where namespaces are not permitted"""
 
@@ -39,10 +39,10 @@ class DoctorNetwork(unittest.TestCase):
         return done.returncode, report, {f["check"]: f for f in report["findings"]
                                          if f["level"] != "ok" and f["check"] not in ("pair", "verdict")}
 
-    def test_a_clean_network_has_nothing_to_mend(self):
+    def test_a_clean_network_has_no_findings(self):
         for peer in ("10.77.0.2", "fd77::2"):
             code, report, bad = self.probe(peer)
-            bad.pop("path_delay", None)  # of one path, where something else has the processor for a millisecond
+            bad.pop("path_delay", None)  # of one path, if another process delays it for a millisecond
             self.assertEqual((code, bad), (0, {}))
             self.assertEqual(report["path"]["mtu_both_ways"], 4200)
             self.assertEqual([f["level"] for f in self.pairs], ["ok"], self.pairs)
@@ -58,12 +58,12 @@ class DoctorNetwork(unittest.TestCase):
         self.assertIn("NAT", self.verdict["value"])
 
     def firewall(self, host, *rules):
-        """Rules for what comes into the host, in place of those before; gone with its namespace."""
+        """Sets the rules for packets that the host receives, instead of earlier ones; removed with its namespace."""
         table = "\n".join(("table inet f", "delete table inet f", "table inet f {", "chain c {", "type filter hook input priority 0;", *rules, "}", "}"))
         subprocess.run(["ip", "netns", "exec", f"{PREFIX}{host}", "nft", "-f", "-"], input=table, text=True, check=True)
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
-    def test_the_range_that_data_uses_is_closed_there(self):
+    def test_a_range_of_data_ports_closed_at_the_peer_is_named(self):
         self.firewall(1, "udp dport 49152-65535 drop;")
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (3, {"path_ports"}))
@@ -72,7 +72,7 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual(report["path"]["ports_back"]["closed"], [])
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
-    def test_nothing_but_the_range_is_open_and_that_is_enough(self):
+    def test_only_the_range_is_open_and_that_is_sufficient(self):
         for host in (0, 1):
             self.firewall(host, "meta l4proto udp udp dport != 49152-65535 drop;", "meta l4proto tcp drop;")
         code, report, bad = self.probe()
@@ -80,7 +80,7 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual(len(report["path"]["ports_there"]["open"]), 8)
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
-    def test_a_host_that_lets_answers_in_and_no_calls_is_found_out(self):
+    def test_a_host_that_accepts_answers_but_no_requests_is_detected(self):
         self.firewall(0, "ct state established,related accept;", "meta l4proto udp drop;")
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (3, {"path_ports"}))
@@ -99,14 +99,14 @@ class DoctorNetwork(unittest.TestCase):
         self.assertIn(f"{min(closed)}-{max(closed)}", bad["path_ports"]["value"])
 
     def job_runs(self):
-        """Whether two ranks exchange bytes, with the plugin that is beside the program."""
+        """Whether two ranks can exchange bytes, with the plugin next to the program."""
         command = [DLCP, "bench", "--netns", PREFIX, "--ranks", "2", "--size", "64K", "--seconds", "0.2"]
         environment = {**os.environ, "DLCP_PEER_TIMEOUT": "2s", "NCCL_SOCKET_IFNAME": "eth0"}
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
         return done.returncode == 0, done.stdout + done.stderr
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
-    def test_doctor_is_green_where_a_job_runs_and_red_where_it_does_not(self):
+    def test_doctor_passes_where_a_job_runs_and_fails_where_it_does_not(self):
         none = ""
         for what, here, there, runs in (("nothing is closed", none, none, True),
                                         ("all but the range", "udp dport != 49152-65535 drop;", "udp dport != 49152-65535 drop;", True),
@@ -124,7 +124,7 @@ class DoctorNetwork(unittest.TestCase):
                 named = any("49152-65535" in finding["value"] + finding["fix"] for finding in bad.values())
                 self.assertEqual(named, not runs, bad)
 
-    def test_bleached_marks_are_found_and_the_direction_named(self):
+    def test_bleached_marks_are_found_with_the_direction(self):
         rig.netns("set", PREFIX, "bleach=on", "only=p1")
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (0, {"path_marks"}))
@@ -139,7 +139,7 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual((code, set(bad)), (0, {"path_mtu"}))
         self.assertEqual(report["path"]["mtu_there"], 1700)
 
-    def test_a_lossy_port_is_found_and_the_direction_named(self):
+    def test_a_lossy_port_is_found_with_the_direction(self):
         rig.netns("set", PREFIX, "loss=100000", "only=p0")
         code, report, bad = self.probe()
         self.assertEqual(code, 3)
@@ -148,14 +148,14 @@ class DoctorNetwork(unittest.TestCase):
         back = sum(p["seen"] - p["replies"] for p in report["path"]["paths"])
         self.assertTrue(40 <= back <= 130, back)  # of 800: 10% is 80, and 5 sigma is 42
 
-    def test_nobody_listening_is_a_failure_with_a_hint(self):
+    def test_a_missing_responder_is_a_failure_with_a_hint(self):
         self.listener.terminate()
         self.listener.wait()
         code, _, bad = self.probe()
         self.assertEqual(code, 3)
         self.assertIn("--listen", bad["path"]["fix"])
 
-    def test_a_host_whose_loopback_is_down_has_no_old_kernel(self):
+    def test_a_host_without_loopback_is_not_reported_as_an_old_kernel(self):
         done = subprocess.run(["unshare", "--net", DLCP, "doctor", "--json"], capture_output=True, text=True, check=False)
         found = {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
         for check in ("udp_segment", "udp_gro"):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The simulator's DCTCP against ns-3's, on one switch at 100 Gbit/s: ns3_test.py DLCP [-v]
+"""The simulator's DCTCP compared with ns-3's, on one switch at 100 Gbit/s: ns3_test.py DLCP [-v]
 
-ns-3 runs in a process of its own, built here from dctcp_flows.cc and the distribution's packages (libns3-dev).
-Exits with 77 where they, or a compiler, are absent."""
+ns-3 runs in a separate process, built here from dctcp_flows.cc and the distribution's packages (libns3-dev).
+Exits with 77 if they, or a compiler, are missing."""
 
 import json
 import pathlib
@@ -28,7 +28,7 @@ def skip(reason):
 
 
 def quantile(values, share):
-    """The smallest that at least this share does not exceed, as `dlcp simulate` takes it."""
+    """The smallest value that at least this share does not exceed, as in `dlcp simulate`."""
     return sorted(values)[max(-(-len(values) * int(share * 100) // 100) - 1, 0)]
 
 
@@ -64,7 +64,7 @@ class Dctcp(unittest.TestCase):
         self.assertLessEqual(abs(our_tail / tail - 1), TAIL_TOLERANCE)
 
     def to_one(self, senders, size):
-        """Begun within 50 us: senders that begin at once stay in step in one simulator and not in the other."""
+        """Flows begin within 50 us: senders that begin at the same time stay synchronised in only one of the simulators."""
         chance = random.Random(senders)
         self.agree(senders + 1, [(i, 0, size, int(chance.uniform(0, 50_000))) for i in range(1, senders + 1)])
 
@@ -78,7 +78,7 @@ class Dctcp(unittest.TestCase):
         self.to_one(16, 2_000_000)
 
     def test_messages_at_half_load(self):
-        """16 hosts, one message of 500 kB between each two, at moments of a Poisson process."""
+        """16 hosts, one message of 500 kB between each pair, at times of a Poisson process."""
         chance = random.Random(1)
         length_ns = 15 * 500_000 * 8 / GBIT_PER_S / 0.5
         pairs = [(a, b) for a in range(16) for b in range(16) if a != b]
