@@ -1,14 +1,14 @@
-# dlcp_fuzz(NAME SOURCES... LINK LIBS...): one fuzz target of something that parses.
+# dlcp_fuzz(NAME SOURCES... LINK LIBS...): one fuzz target for a parser.
 #
-# A source defines LLVMFuzzerTestOneInput and aborts, throws or trips a sanitizer when something is
-# wrong. It may also define `std::vector<std::string> fuzz_seeds()` (declared in fuzz_input.h): valid
-# inputs to start from.
+# A source defines LLVMFuzzerTestOneInput and aborts, throws or triggers a sanitizer on an error.
+# It may also define `std::vector<std::string> fuzz_seeds()` (declared in fuzz_input.h): valid initial
+# inputs.
 #
 # With -DDLCP_BUILD_FUZZERS=ON (Clang; preset `asan`) it becomes a libFuzzer binary, which ctest runs
-# shortly; for longer:  build/asan/bin/NAME -max_total_time=600 CORPUS_DIR
-# Without, the same sources are built with replay.cc into an ordinary test, which feeds a fixed
-# sequence of random inputs for a second or two, or the files named on the command line (a crash that
-# libFuzzer has left, for example).
+# for a short time; for longer:  build/asan/bin/NAME -max_total_time=600 CORPUS_DIR
+# Without it, the same sources and replay.cc form an ordinary test, which runs a fixed sequence of
+# random inputs for a second or two, or the files named on the command line (for example a crash that
+# libFuzzer has found).
 set(DLCP_FUZZ_DIR ${CMAKE_CURRENT_LIST_DIR})
 if(NOT DLCP_BUILD_FUZZERS)
   add_library(fuzz_replay OBJECT ${DLCP_FUZZ_DIR}/replay.cc)

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# First process of the guest (see test/rig/guest): loads modules from the initial file system, lays an
-# overlay in memory over the host's tree, and goes on with guest_init.sh there.
+# First process of the guest (see test/rig/guest): loads modules from the initial file system, mounts an overlay
+# in memory over the host's tree, and continues with guest_init.sh there.
 b=/bin/busybox
 $b mount -t devtmpfs dev /dev
 $b mount -t proc proc /proc

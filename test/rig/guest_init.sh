@@ -1,5 +1,5 @@
-# Process 1 of the guest once the host's tree is mounted (see test/rig/guest): sets the machine up, runs the
-# command with its output going to the virtio ports, notes its status and turns the machine off.
+# Process 1 of the guest once the host's tree is mounted (see test/rig/guest): sets up the machine, runs the
+# command with its output going to the virtio ports, records its status and turns the machine off.
 # shellcheck shell=bash disable=SC1091,SC2154  # the settings are written by test/rig/guest
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 . /run/guest/settings
@@ -61,7 +61,7 @@ cat </run/out >"$(port out)" & relay_out=$!
 cat </run/err >"$(port err)" & relay_err=$!
 bash /run/guest/command >/run/out 2>/run/err </dev/null
 status=$?
-# What the command left behind must not keep its output open.
+# Processes that the command started must not keep its output open.
 for process in /proc/[0-9]*; do
   case ${process#/proc/} in
     1 | "$relay_out" | "$relay_err") ;;

@@ -1,9 +1,9 @@
 # Sourced by guest_init.sh for --roce N: N hosts with a Soft-RoCE device each, joined by a bridge.
 #
-# The hosts are in the root namespace, as the stock kernel's rdma_rxe serves no other; the switch is in a
-# namespace of its own. What host A sends to host B's address would be short-cut through loopback: rules
-# per port, looked up before the table "local", send it out of A's port instead, and accept_local lets it in
-# at B's. Neighbours are static, so that no test waits for, or counts, an ARP packet.
+# The hosts are in the root namespace, because the stock kernel's rdma_rxe supports no other; the switch is in its
+# own namespace. Packets from host A to host B's address would take a shortcut through loopback: rules per port,
+# placed before the table "local", send them out of A's port instead, and accept_local accepts them at B's.
+# Neighbours are static, so that no test waits for, or counts, an ARP packet.
 # shellcheck shell=bash disable=SC2154  # $roce and $mtu come from guest_init.sh
 mac() { printf 02:00:00:4d:00:%02x "$1"; }
 

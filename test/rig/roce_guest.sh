@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs in the guest of test/rig/guest for test_roce_guest.py: hosts with a Soft-RoCE device each (guest_roce.sh)
-# run `dlcp bench` through the plugin over verbs, while their switch loses, reorders, marks, schedules, and while
-# links, processes and devices go away. It judges nothing: what every step did is left as files in OUT, by the
-# step's name.
+# run `dlcp bench` through the plugin over verbs, while their switch loses, reorders, marks and schedules packets, and
+# while links, processes and devices fail. It judges nothing: the results of every step are files in OUT, named after
+# the step.
 #
 #   roce_guest.sh BUILD OUT [STEP...]
 set -u
@@ -15,7 +15,7 @@ mkdir /tmp/out
 cd /tmp/out || exit 1 # in memory; files go to OUT at the end of each step
 
 asked() { [[ " $steps " == *" $1 "* ]]; }
-step() { # NAME: says how long it took
+step() { # NAME: prints how long the step took
   local now
   now=$(cut -d' ' -f1 /proc/uptime)
   echo "$(awk "BEGIN {print $now - $step_start}") s; $1"
@@ -30,7 +30,7 @@ begin() { # NAME BENCH-ARGUMENT...
     >"$1.json" 2>"$1.log" &
   bench=$!
 }
-await() { # NAME: its status, and how long it took since `since`
+await() { # NAME: records its status, and the time since `since`
   wait "$bench"
   echo $? >"$1.status"
   awk "{print \$1 - ${since:-0}}" /proc/uptime >"$1.took"
@@ -39,17 +39,17 @@ bench() {
   begin "$@"
   await "$1"
 }
-under_way() { # until the ranks send: by what the switch has passed on
+under_way() { # waits until the ranks send, judged by the switch's counters
   local before try
   before=$(at_switch cat /sys/class/net/p1/statistics/tx_packets)
   for try in $(seq 300); do
     (($(at_switch cat /sys/class/net/p1/statistics/tx_packets) < before + 300)) || break
     sleep 0.1
   done
-  ((try < 300)) || echo "nothing moves"
+  ((try < 300)) || echo "no packets pass the switch"
   since=$(cut -d' ' -f1 /proc/uptime)
 }
-# Host 2's port is slower than what host 1 can send.
+# Host 2's port is slower than host 1's sending rate.
 slow_red() { # RATE [MIN MAX [PROBABILITY]]
   at_switch tc qdisc add dev p2 root handle 1: tbf rate "$1" burst 40000 limit 4000000
   at_switch tc qdisc add dev p2 parent 1:1 handle 2: red limit 1000000 min "${2:-30000}" max "${3:-90000}" \
@@ -59,7 +59,7 @@ slow_red() { # RATE [MIN MAX [PROBABILITY]]
 modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum act_gact
 export DLCP_PEER_TIMEOUT=10
 
-# Ranks of their own settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
+# Ranks with different settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
 pair() {
   local rank pids=()
   for rank in 0 1; do
@@ -83,7 +83,7 @@ if asked chosen; then
     pair chosen_auto "DLCP_HCA==rxe1" "DLCP_HCA==rxe2" "${few[@]}"
     pair chosen_mixed "DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
     pair chosen_mixed_back "DLCP_DATAPATH=udp DLCP_IFNAME==r1" "DLCP_HCA==rxe2" "${few[@]}"
-    # A firewall that passes UDP and not RoCE, which is UDP to port 4791.
+    # A firewall that passes UDP but not RoCE, which is UDP to port 4791.
     for port in 1 2; do
       at_switch tc qdisc add dev p$port clsact
       at_switch tc filter add dev p$port ingress protocol ip flower ip_proto udp dst_port 4791 action drop
@@ -97,7 +97,7 @@ fi
 
 if asked clean; then
   capture() { # NAME TCPDUMP-ARGUMENT...
-    # Not through at_switch: what is to be killed is tcpdump, not a shell around it.
+    # Not through at_switch, because tcpdump must be killed, not a shell around it.
     ip netns exec sw tcpdump -i p1 -w "$1.pcap" -U --immediate-mode "${@:2}" 2>/dev/null &
     capture=$!
     sleep 1
@@ -157,7 +157,7 @@ fi
 
 if asked overload; then
   slow_red 60mbit
-  # Twice what the port carries, a quarter of it protected.
+  # Twice the port's rate, a quarter of it protected.
   "$build/bin/roce_traffic" rxe1 rxe2 3600 5 4096 exact:1 bulk-droppable:3 >overload.json 2>overload.log
   counters overload
   at_switch tc qdisc del dev p2 root
@@ -165,8 +165,8 @@ if asked overload; then
 fi
 
 if asked tags; then
-  # A ring that may lose, behind RED that drops what is not ECN-capable; then with marks that tell it nothing.
-  # A guest that gets too little of the processors to overload that port has it slower.
+  # A licensed ring, behind RED that drops packets that are not ECN-capable; then with marks without information.
+  # If the guest gets too little processor time to overload that port, the port is made slower.
   overloaded_ring() { # NAME PROBABILITY
     local rate
     for rate in 30 15 7; do
