@@ -1,6 +1,6 @@
-"""scripts/bench --paths: the plugin against TCP over paths of any delay, jitter and loss, as clouds and long
-links have them, through test/rig/path_relay or, with --netem, the kernel's netem (in a guest where this kernel has
-none). Standard library only; the heat map needs matplotlib."""
+"""scripts/bench --paths: the plugin and TCP over paths of any delay, jitter and loss, as in clouds and on long links,
+through test/rig/path_relay or, with --netem, the kernel's netem (in a guest if this kernel has none). Standard library
+only; the heat map needs matplotlib."""
 
 import dataclasses
 import itertools
@@ -16,8 +16,8 @@ import rig
 
 PREFIX = f"dlp{os.getpid() % 10000}x"
 TARGET = 0.9  # of the better of cubic and bbr
-LINK_TARGET = 0.8  # of a link that is the limit
-FAIR_TCP, FAIR_OURS = 0.8, 0.5  # of half the link, beside each other
+LINK_TARGET = 0.8  # of a link that is the bottleneck
+FAIR_TCP, FAIR_OURS = 0.8, 0.5  # of half the link, when both share it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Path:
     free: bool = False
     rate_mbit: int = 0
     queue_kib: int = 256
-    step_us: int = 0  # by which the round trip grows in the middle of the run
+    step_us: int = 0  # increase of the round trip in the middle of the run
 
     def settings(self, seconds):
         settings = [f"delay={self.base_us // 2}", f"jitter={round(self.base_us * self.jitter / 2)}",
@@ -61,32 +61,32 @@ FULL = grid((200, 1000, 5000, 20_000, 100_000), (0, 0.5, 2), (0, 0.001, 0.01), (
 QUICK = grid((200, 5000, 100_000), (0, 2), (0, 0.01), (1,))
 MORE = (Path(200, 1, free=True), Path(400, 2.5, free=True), Path(1000, 0, step_us=2000), Path(200, 0, step_us=2000))
 
-# A guest's processors may be emulated: netem's paths end in a link that even these fill.
+# A guest's processors may be emulated: netem's paths end in a link that even such a guest can fill.
 NETEM_MBIT = 20
 NETEM_MODULES = "sch_netem sch_tbf veth bridge cls_bpf tcp_bbr"
 
 
 def netem_grid(bases, jitters, losses, flows):
-    """With queues of a round trip, but at least 64 KiB."""
+    """The grid with queues of a round trip, but at least 64 KiB."""
     return [dataclasses.replace(path, rate_mbit=NETEM_MBIT, queue_kib=max(64, path.base_us * NETEM_MBIT // 8192))
             for path in grid(bases, jitters, losses, flows)]
 
 
 NETEM_FULL = netem_grid((200, 1000, 5000, 20_000, 100_000), (0, 0.5, 2), (0, 0.01), (1, 4))
 NETEM_QUICK = netem_grid((200, 5000, 100_000), (0, 2), (0, 0.01), (1,))
-# A link that is the limit, with a shallow and a deep queue, in packets of 1500 bytes.
+# A link that is the bottleneck, with a shallow and a deep queue, in packets of 1500 bytes.
 BESIDE = (Path(1000, rate_mbit=400, queue_kib=25), Path(1000, rate_mbit=400, queue_kib=500),
           Path(10_000, rate_mbit=400, queue_kib=250), Path(10_000, rate_mbit=400, queue_kib=5000))
 FAULTS = ("delay_us=200", "delay_us=1000,jitter_us=200", "delay_us=200,jitter_us=500", "delay_us=200,drop=0.01")
 
 
 def size_of(path):
-    """Messages as NCCL's Simple protocol has them; 8 of them fill 100 ms only when they are large."""
+    """Message sizes as in NCCL's Simple protocol; 8 messages fill a path of 100 ms only if they are large."""
     return "4M" if path.base_us >= 20_000 else "1M"
 
 
 class Sweep:
-    """Runs cells, each side in strict turn, and keeps medians."""
+    """Runs cells, each with strictly alternating sides, and keeps medians."""
 
     def __init__(self, arguments, build, progress, congestion_controls):
         self.arguments, self.build, self.progress = arguments, build, progress
@@ -94,7 +94,7 @@ class Sweep:
         self.network = rig.NetemPath if arguments.netem else rig.RelayedPath
 
     def seconds(self, path):
-        """At least 30 round trips, so that the start does not decide."""
+        """At least 30 round trips, so that the start has little weight."""
         return max(self.arguments.seconds, 30 * path.base_us * (1 + path.jitter) / 1e6)
 
     def command(self, path, plugin, seconds):
@@ -102,7 +102,7 @@ class Sweep:
                 "--seconds", str(seconds), "--plugin", plugin, "--netns", PREFIX, "--json"]
 
     def once(self, path, control):
-        """Gb/s over a relay of its own, the relay's report, and an error; `control`: TCP's, None for ours."""
+        """(Gb/s over a separate relay, the relay's report, an error); `control`: TCP's congestion control, None for DLCP."""
         seconds = self.seconds(path)
         with self.network(self.build, PREFIX, *path.settings(seconds)) as relayed:
             if control:
@@ -117,7 +117,7 @@ class Sweep:
         rates, late, errors = {side: [] for side in sides}, [], {side: set() for side in sides}
         for run in range(self.arguments.runs):
             for side in sides if run % 2 == 0 else sides[::-1]:
-                self.progress(f"{path.name()}: run {run + 1} of {self.arguments.runs}, {side or 'ours'}")
+                self.progress(f"{path.name()}: run {run + 1} of {self.arguments.runs}, {side or 'DLCP'}")
                 rate, report, error = self.once(path, side)
                 rates[side].append(rate or 0)
                 late += [report["forth"]["late_us"]["p99"]] if report else []
@@ -125,7 +125,7 @@ class Sweep:
         return result_of(path, rates, late, {side or "ours": sorted(said) for side, said in errors.items()})
 
     def beside(self, path):
-        """What TCP and we get of a link at the same time, as shares of it."""
+        """The shares of a link that TCP and DLCP get at the same time."""
         seconds = self.seconds(path) + 3
         shares = {None: [], "tcp": []}
         for run in range(self.arguments.runs):
@@ -143,7 +143,7 @@ class Sweep:
                 "met": tcp >= FAIR_TCP / 2 and ours >= FAIR_OURS / 2}
 
     def fault(self, fault):
-        """Ours alone, over loopback, with what DLCP_FAULT does to every packet."""
+        """DLCP alone, over loopback, with DLCP_FAULT applied to every packet."""
         rates, errors = [], []
         for run in range(self.arguments.runs):
             self.progress(f"DLCP_FAULT={fault}: run {run + 1} of {self.arguments.runs}")
@@ -162,26 +162,26 @@ def result_of(path, rates, late, errors):
     best = max(value for side, value in medians.items() if side != "ours")
     ratio = medians["ours"] / best if best else None
     share = medians["ours"] * 1000 / path.rate_mbit if path.rate_mbit else None
-    # Where even the better TCP does not fill the link, the link is not the limit.
+    # Where even the better TCP does not fill the link, the link is not the bottleneck.
     filled = share is None or share >= LINK_TARGET or best * 1000 < LINK_TARGET * path.rate_mbit
     return {**dataclasses.asdict(path), "path": path.name(), "gbps": medians, "ratio": ratio, "link_share": share,
-            "met": ratio is not None and ratio >= TARGET and filled and not errors["ours"],  # TCP's own are its rate of 0
+            "met": ratio is not None and ratio >= TARGET and filled and not errors["ours"],  # TCP's own errors count as a rate of 0
             "errors": [f"{side}: {said}" for side, one in errors.items() for said in one],
             "relay_late_p99_us": statistics.median(late) if late else None,
             "spread": {side or "ours": values for side, values in rates.items()}}
 
 
-HEADING = f"{'round trip, jitter, loss, flows':<34} {'ours':>6} {'cubic':>6} {'bbr':>6} {'ratio':>6} {'late us':>8}"
+HEADING = f"{'round trip, jitter, loss, flows':<34} {'DLCP':>6} {'cubic':>6} {'bbr':>6} {'ratio':>6} {'late us':>8}"
 
 
 def line(result):
     if "beside" in result:
-        return (f"{result['beside']:<34} ours {result['ours']:.2f} of the link, TCP {result['tcp']:.2f}"
+        return (f"{result['beside']:<34} DLCP {result['ours']:.2f} of the link, TCP {result['tcp']:.2f}"
                 f"  {'met' if result['met'] else 'MISSED'}")
     if "fault" in result:
         text = f"{'DLCP_FAULT=' + result['fault']:<40} {result['ours']:>6.2f}"
         return "\n".join([text, *(f"    error: {e}"[:79] for e in result["errors"])])
-    scale, digits = (1000, 1) if result["rate_mbit"] else (1, 2)  # Mbit/s of a slow link
+    scale, digits = (1000, 1) if result["rate_mbit"] else (1, 2)  # Mbit/s for a slow link
     rates = [f"{scale * result['gbps'][side]:>6.{digits}f}" if side in result["gbps"] else f"{'-':>6}"
              for side in ("ours", "cubic", "bbr")]
     ratio = f"{result['ratio']:.2f}" if result["ratio"] is not None else "-"
@@ -212,7 +212,7 @@ def plot(results, path):
     for y, row in enumerate(values):
         for x, value in enumerate(row):
             axes.text(x, y, f"{value:.2g}", ha="center", va="center", fontsize=8)
-    figure.colorbar(image, label="ours / better of cubic and bbr")
+    figure.colorbar(image, label="DLCP / better of cubic and bbr")
     figure.tight_layout()
     figure.savefig(path)
 
@@ -230,14 +230,14 @@ def available_controls():
 
 
 def in_guest(arguments, build):
-    """The same command in a guest that has netem; its results as main() makes them."""
+    """Runs the same command in a guest that has netem; returns its results as main() makes them."""
     with tempfile.TemporaryDirectory() as share:
         results = pathlib.Path(share, "results.json")
         command = [sys.executable, str(rig.ROOT / "scripts" / "bench"), "--paths", "--netem", "--build",
                    str(build.folder.resolve()), "--runs", str(arguments.runs), "--seconds", str(arguments.seconds),
                    "--json", str(results), *(["--quick"] if arguments.quick else []),
                    *(part for row in arguments.row or () for part in ("--row", row))]
-        print("this kernel has no netem: in a guest, whose processors may be emulated", flush=True)
+        print("this kernel has no netem: running in a guest, whose processors may be emulated", flush=True)
         done = subprocess.run([str(rig.GUEST), "--modules", NETEM_MODULES, "--timeout", str(24 * 3600), "--memory",
                                "4096", "--share", share, "--", *command], check=False)
         if not results.exists():

@@ -1,5 +1,4 @@
-"""What scripts/profile-loss trains when it is given no model, and a pattern for your own: a small network on
-scikit-learn's digits."""
+"""The default model of scripts/profile-loss, and a template for your own: a small network on scikit-learn's digits."""
 
 import torch
 from sklearn.datasets import load_digits
@@ -8,13 +7,13 @@ EPOCHS, BATCH = 8, 64
 
 
 def build(seed):
-    """The model; torch's random state is already that of `seed`."""
+    """The model; torch's random state is already set from `seed`."""
     return torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 256), torch.nn.ReLU(),
                                torch.nn.Linear(256, 10))
 
 
 def train(model, seed):
-    """Trains as always; the gradients are lost inside `model`. Returns what is to be compared."""
+    """Ordinary training; the gradients are lost inside `model`. Returns the results to be compared."""
     digits = load_digits()
     x = torch.tensor(digits.data / 16, dtype=torch.float32)
     y = torch.tensor(digits.target)

@@ -1,5 +1,5 @@
-"""What scripts/bench and scripts/demo share: where the build is, networks of namespaces, and running
-`dlcp bench` ahead of this machine's other users. Standard library only."""
+"""Shared parts of scripts/bench, scripts/demo and the tests: the build folder, networks of namespaces, and running
+`dlcp bench` with a higher priority than this machine's other users. Standard library only."""
 
 import contextlib
 import dataclasses
@@ -43,7 +43,8 @@ class Build:
 
 
 def make_build(folder, targets=BENCH_TARGETS):
-    """Configures the release preset there and builds what a benchmark needs, or `targets`; output only when it fails."""
+    """Configures the release preset there and builds `targets`, by default those of a benchmark; prints output only on
+    failure."""
     for command in (["cmake", "--preset", "release", "-B", str(folder)],
                     ["cmake", "--build", str(folder), "--target", *targets]):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -53,7 +54,7 @@ def make_build(folder, targets=BENCH_TARGETS):
 
 
 def permitted():
-    """None when networks of namespaces can be built here, else why not."""
+    """None if networks of namespaces can be built here, else the reason."""
     done = subprocess.run([NETNS, "check"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
@@ -63,28 +64,28 @@ def permitted():
 def skip(reason):
     """Ends a test that this machine cannot run: skipped (77), but failed where CI must run everything (CI=true)."""
     if os.environ.get("CI") == "true":
-        print(f"failed: CI runs every test, and here: {reason}")
+        print(f"failed: CI runs every test, but here: {reason}")
         sys.exit(1)
     print(f"skipped: {reason}")
     sys.exit(77)
 
 
 def skip_without_networks():
-    """Ends a test that needs a network where none can be built."""
+    """Ends a test that needs a network if none can be built."""
     reason = permitted()
     if reason:
         skip(reason)
 
 
 def build_for_test():
-    """The build that a test's first argument names; ends the test where no network can be built."""
+    """The build named by a test's first argument; ends the test if no network can be built."""
     build = Build(pathlib.Path(sys.argv.pop(1)).resolve())
     skip_without_networks()
     return build
 
 
 class Network:
-    """One network of namespaces, built on entry and removed on exit, whatever happens between."""
+    """One network of namespaces, built on entry and always removed on exit."""
 
     def __init__(self, prefix, hosts, *settings):
         self.prefix, self.hosts, self.settings = prefix, hosts, settings
@@ -94,7 +95,7 @@ class Network:
         try:
             netns("up", self.prefix, str(self.hosts), *self.settings)
         except RuntimeError:
-            netns("down", self.prefix)  # there may be half of it
+            netns("down", self.prefix)  # it may be incomplete
             raise
         return self
 
@@ -106,22 +107,22 @@ class Network:
 
 
 class Unavailable(RuntimeError, unittest.SkipTest):
-    """This machine lacks what a network was to do; a test is skipped by it, with the reason."""
+    """This machine lacks a feature that a network needs; a test is then skipped with the reason."""
 
 
 def netns(*arguments):
-    """What scripts/netns prints."""
+    """The output of scripts/netns."""
     done = subprocess.run([NETNS, *arguments], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
-    # Where CI runs, everything has to be there.
+    # In CI nothing may be missing.
     kind = Unavailable if done.returncode == 3 and os.environ.get("CI") != "true" else RuntimeError
     raise kind(f"netns {' '.join(arguments)}: {done.stderr.strip()}")
 
 
 class RelayedPath:
     """Two namespaces with test/rig/path_relay between them: a path with any delay, jitter, loss and rate, built on
-    entry and removed on exit. `report` is what the relay said of it at the end, or None."""
+    entry and removed on exit. `report` is the relay's report at the end, or None."""
 
     def __init__(self, build, prefix, *settings):
         self.relay, self.prefix, self.settings = build.relay, prefix, settings
@@ -161,8 +162,8 @@ class RelayedPath:
 
 
 class NetemPath(Network):
-    """The same path by the kernel's netem and a token bucket, with the same settings but for `step`."""
-    report = None  # netem says nothing of how late it was
+    """The same path with the kernel's netem and a token bucket, with the same settings except `step`."""
+    report = None  # netem does not report its lateness
     UNITS = {"rate": "mbit", "queue": "k"}
 
     def __init__(self, _build, prefix, *settings):
@@ -171,7 +172,7 @@ class NetemPath(Network):
 
 
 def has_netem():
-    """Whether this kernel has netem, be it as a module that is not loaded."""
+    """Whether this kernel has netem, possibly as a module that is not loaded."""
     done = subprocess.run(["modprobe", "-q", "sch_netem"], capture_output=True, check=False)
     return done.returncode == 0 or pathlib.Path("/sys/module/sch_netem").exists()
 
@@ -184,7 +185,7 @@ def ip(*arguments):
 
 @contextlib.contextmanager
 def sysctl(path, value):
-    """Sets /proc/sys/<path> for a while."""
+    """Sets /proc/sys/<path> during the with block."""
     file = pathlib.Path("/proc/sys", path)
     before = file.read_text()
     file.write_text(str(value))
@@ -195,8 +196,8 @@ def sysctl(path, value):
 
 
 def run_ahead():
-    """In a child of its own session: a high weight for its scheduling group. With autogroups on, nice
-    alone only counts within the session, and another session would take half of the machine."""
+    """For a child in its own session: a high weight for its scheduling group. With autogroups, nice values
+    count only within the session, and another session would get half of the machine."""
     with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/autogroup").write_text("-15")
     with contextlib.suppress(OSError):
@@ -204,17 +205,17 @@ def run_ahead():
 
 
 def run_first():
-    """In a child that stands for the network: it runs whenever it has something to do, as a network would."""
+    """For a child that simulates the network: it runs whenever it has work, as a network would."""
     run_ahead()
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 def run_json(command, environment=None, timeout=120, show=False):
-    """(exit code, what the command printed as JSON or None, its stderr). With `show` its stderr goes to ours
-    instead, for programs that show progress on a terminal. Ends the command's whole session when it takes too
-    long or the user interrupts. Messages are not compressed unless `environment` says so: the numbers that
-    benchmarks sum compress better than gradients do."""
+    """(exit code, the command's JSON output or None, its stderr). With `show` its stderr goes to this process's
+    instead, for programs that show progress on a terminal. Ends the command's whole session after the timeout or
+    if the user interrupts. Messages are not compressed unless `environment` says so, because the benchmarks'
+    numbers compress better than gradients."""
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE,
                                stderr=None if show else subprocess.PIPE, text=True,
                                start_new_session=True, env={"DLCP_COMPRESS": "off", **os.environ, **(environment or {})},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The part of scripts/demo that runs after the build: four ring all-reduces, gradients over a slow link, and tables."""
+"""The part of scripts/demo after the build: four ring all-reduces, gradients over a slow link, and tables."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ NETWORK = ("mtu=4200", "offload=seggro", "cc=cubic")
 LOSS_PPM = 10000
 GRADIENTS = ("bench", "--mode", "bw", "--ranks", "2", "--size", "1M", "--json")
 SLOW_LINK = ("rate=1gbit", "queue=256k")
-GRADIENT_KINDS = (("bf16", "bf16"), ("fp32", "f32"), ("fp32 of autocast", "amp"))  # name, what --data calls it
+GRADIENT_KINDS = (("bf16", "bf16"), ("fp32", "f32"), ("fp32 of autocast", "amp"))  # name, value for --data
 
 
 def run(build, plugin, seconds, label, *more, mode=RING, environment=None):
@@ -30,18 +30,18 @@ def run(build, plugin, seconds, label, *more, mode=RING, environment=None):
 def in_namespaces(build, seconds):
     rows = []
     with rig.Network(PREFIX, 4, *NETWORK) as network:
-        network.set(f"loss={LOSS_PPM}")  # where that cannot be, the demo goes over loopback and has said nothing yet
+        network.set(f"loss={LOSS_PPM}")  # if this is not possible, the demo uses loopback; it has printed nothing yet
         print("4 processes, ring all-reduce of 4 MiB of fp32, every element compared\n"
-              "network: one namespace per process, a bridge, MTU 4200, packets really cut; TCP is cubic")
+              "network: one namespace per process, a bridge, MTU 4200, real segmentation; TCP is cubic")
         for name, loss in (("clean", 0), ("1% loss", LOSS_PPM)):
             network.set(f"loss={loss}")
             for label, plugin in (("DLCP", build.plugin), ("TCP", build.tcp)):
                 rows.append((name, label, run(build, plugin, seconds, f"{name}, {label}", "--netns", PREFIX)))
-    return rows, "1% loss: eBPF at every switch port drops one packet in a hundred, of both alike"
+    return rows, "1% loss: eBPF at every switch port drops one packet in a hundred, for both plugins"
 
 
 def gradients_over_a_slow_link(build, seconds):
-    """Lines of a table: streams of gradients, which DLCP compresses, beside TCP."""
+    """Lines of a table: streams of gradients, which DLCP compresses, compared with TCP."""
     lines = []
     with rig.Network(PREFIX, 2, "mtu=1500", "offload=seggro", "cc=cubic", *SLOW_LINK):
         for name, data in GRADIENT_KINDS:
@@ -64,8 +64,8 @@ def over_loopback(build, seconds, reason):
             for label, plugin in (("DLCP", build.plugin), ("TCP", build.tcp))]
     rows.append(("1% loss", "DLCP", run(build, build.plugin, seconds, "1% loss, DLCP", "--loss", "1%",
                                         environment=environment)))
-    return rows, ("1% loss: injected inside the plugin. TCP has no row there: its packets are the kernel's, and\n"
-                  "losing those takes network namespaces, which root has on a host and in a privileged container.")
+    return rows, ("1% loss: injected inside the plugin. TCP has no such row: the kernel sends its packets, and\n"
+                  "dropping those needs network namespaces, which root has on a host and in a privileged container.")
 
 
 def cell(value, scale=1.0, digits=2):
@@ -86,7 +86,7 @@ def table(rows):
 
 
 def verdict(rows):
-    """What the loss rows say in a sentence; nothing when one of them is missing."""
+    """A sentence about the rows with loss; empty if one of them is missing."""
     lossy = {plugin: r.get("bus_gbps") for network, plugin, r in rows if network != "clean"}
     if not lossy.get("DLCP") or not lossy.get("TCP"):
         return None

@@ -113,7 +113,7 @@ class Program(unittest.TestCase):
     def test_an_unusable_model_is_explained(self):
         wrong = [("x = 1", "defines no function build(seed)"), ("import nothing_of_this_name", "cannot be imported"),
                  (MODEL.replace("return {", "return [{").replace("item()}", "item()}]"), "must return numbers"),
-                 (MODEL.replace("model(torch", "model.module(torch"), "made no gradients"),
+                 (MODEL.replace("model(torch", "model.module(torch"), "computed no gradients"),
                  (MODEL.replace("return torch.nn.Linear(512, 256, bias=False)", "return 5"), "torch.nn.Module")]
         for text, expected in wrong:
             done, _ = self.run_with(text, "--budgets", "0.1", "--seeds", "1")
