@@ -1,8 +1,8 @@
-# Warnings, sanitizers and the flags that every target shares, on the interface target dlcp_flags.
+# Warnings, sanitizers and the flags that all targets share, on the interface target dlcp_flags.
 add_library(dlcp_flags INTERFACE)
 target_compile_options(dlcp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wno-sign-conversion $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
-# A compiler that is newer than the project may know new warnings: they stop its developers and CI, never a user.
+# A newer compiler than those tested may have new warnings: they are errors for developers and CI, never for users.
 if(DLCP_WERROR)
   target_compile_options(dlcp_flags INTERFACE -Werror)
 endif()
@@ -21,17 +21,17 @@ if(DLCP_BUILD_FUZZERS)
   target_compile_options(dlcp_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# dlcp_seldom_runs([ANYWHERE]): what this folder and those below it build is not optimised under sanitizers, which halves
-# the time to compile it; ANYWHERE: nor in other builds, where it saves a third. For what no test spends its time in,
-# and the latter for what nobody ships.
+# dlcp_seldom_runs([ANYWHERE]): targets of this folder and those below are not optimised in sanitizer builds, which halves
+# their compile time; ANYWHERE: nor in other builds, which saves a third. For code in which tests spend no time; with
+# ANYWHERE, for code that is not shipped.
 macro(dlcp_seldom_runs)
   if(DLCP_SANITIZE OR "${ARGN}" STREQUAL ANYWHERE)
     add_compile_options(-O0)
   endif()
 endmacro()
 
-# dlcp_quick_to_compile(TARGET): for tests, whose own code is not what they measure. Optimised builds spend less on it and
-# keep no debug information of it. With so little optimisation GCC reports initialised variables as uninitialised.
+# dlcp_quick_to_compile(TARGET): for tests, whose own code is not measured. Optimised builds use a lower optimisation level
+# and no debug information for them. At that level GCC reports initialised variables as uninitialised.
 function(dlcp_quick_to_compile target)
   get_directory_property(options COMPILE_OPTIONS)
   if(NOT DLCP_SANITIZE AND NOT "-O0" IN_LIST options)
@@ -40,7 +40,7 @@ function(dlcp_quick_to_compile target)
 endfunction()
 
 # LLVM's linker takes a fraction of the time of GNU's. It cannot do GCC's link-time optimisation, and portable releases
-# need GNU's treatment of old symbol versions.
+# need GNU's handling of old symbol versions.
 include(CheckLinkerFlag)
 if(NOT DLCP_PORTABLE)
   check_linker_flag(CXX -fuse-ld=lld DLCP_HAS_LLD)
@@ -50,7 +50,7 @@ if(DLCP_HAS_LLD AND NOT DLCP_PORTABLE)
 endif()
 
 # dlcp_links_whole(TARGET): links the target as one unit (link-time optimisation), which saves 15% of the
-# instructions per packet. The archives also hold ordinary code, so that tests link in an instant.
+# instructions per packet. The archives also contain ordinary code, so that tests link quickly.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT DLCP_SANITIZE)
   set(optimised $<CONFIG:Release,RelWithDebInfo>)
   set(whole $<AND:${optimised},$<BOOL:$<TARGET_PROPERTY:DLCP_LINKS_WHOLE>>>)
@@ -63,10 +63,10 @@ function(dlcp_links_whole target)
 endfunction()
 
 # Sources of one library compiled as one (CMake's unity builds) read their common headers once. The preset dev and
-# clang-tidy compile each source by itself, which finds a forgotten #include.
+# clang-tidy compile each source separately, which detects a forgotten #include.
 option(DLCP_UNITY "Compile the sources of a library several at a time" OFF)
 
-# dlcp_unity(TARGET): does so for the target, where the option is on. unity.cmake lists the sources that clash.
+# dlcp_unity(TARGET): does this for the target if the option is on. unity.cmake lists the sources that clash.
 function(dlcp_unity target)
   get_target_property(sources ${target} SOURCES)
   list(LENGTH sources count)
@@ -75,15 +75,15 @@ function(dlcp_unity target)
   endif()
 endfunction()
 
-# dlcp_library(NAME SOURCES... LINK LIBS... [PACKET_PATH]): a static library of one layer; PACKET_PATH: it runs for
-# every packet.
+# dlcp_library(NAME SOURCES... LINK LIBS... [PACKET_PATH]): a static library of one layer; PACKET_PATH: its code runs
+# for every packet.
 function(dlcp_library name)
   cmake_parse_arguments(arg "PACKET_PATH" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES DLCP_ON_PACKET_PATH "${arg_PACKET_PATH}")
   target_link_libraries(${name} PUBLIC dlcp_flags ${arg_LINK})
   dlcp_precompiled(${name})
-  if(NOT arg_PACKET_PATH)  # those are few, and link-time optimisation sees them as one anyway
+  if(NOT arg_PACKET_PATH)  # packet-path sources are few, and link-time optimisation combines them anyway
     dlcp_unity(${name})
   endif()
 endfunction()

@@ -1,4 +1,4 @@
-# What the build looks for, and one line for each optional part: found, or what is lost.
+# Finds the dependencies; prints one line for each optional part: found, or which feature is missing.
 find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)
 

@@ -1,6 +1,6 @@
 # dlcp_embed(HEADER NAMESPACE kName=FILE ...): a header with the files' texts as std::string_view
-# constants, so that scripts which are shipped inside generated output are files that can be run,
-# checked and diffed. Written anew only when a text has changed.
+# constants, so that scripts that are copied into generated output are files that can be run,
+# checked and diffed. Rewritten only when a text has changed.
 function(dlcp_embed header namespace)
   set(text "// Made by CMake from the files named below; do not edit.\n#pragma once\n\n#include <string_view>\n\n")
   string(APPEND text "namespace ${namespace} {\n")

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where. The plugin goes onto the loader's path by its own name, so that a job takes it
-# when it asks (NCCL_NET_PLUGIN=dlcp); the name that NCCL looks for unasked stays in a folder of its own.
+# Where `cmake --install` puts which files. The plugin goes into the loader's path by its own name, so that a job uses it
+# only on request (NCCL_NET_PLUGIN=dlcp); the name that NCCL loads by default is in a separate folder.
 include(GNUInstallDirs)
 set(DLCP_ZSH_FOLDER ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh finds completion")
 set(DLCP_TOOL_PAGES "" CACHE PATH "Manual pages and completion made before (for cross builds; else made here)")
@@ -12,7 +12,7 @@ set(documents ${CMAKE_INSTALL_DATADIR}/doc/nccl-dlcp)
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
 install(FILES LICENSE DESTINATION ${documents} RENAME copyright)
 install(DIRECTORY docs DESTINATION ${documents})
-# Their terms ask for it: what is compiled into plugin and tools names its authors.
+# Required by their licences: the authors of code that is compiled into plugin and tools.
 foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon)
   if(EXISTS /usr/share/doc/${library}-dev/copyright)
     install(FILES /usr/share/doc/${library}-dev/copyright DESTINATION ${documents}/licences RENAME ${library})
@@ -36,7 +36,7 @@ if(NOT DLCP_TOOL_PAGES AND NOT CMAKE_CROSSCOMPILING)
       DEPENDS dlcp dlcp-aggregator dlcp-hub dlcp-switch scripts/packaging/tool-pages docs/settings.md VERBATIM)
     add_custom_target(tool_pages ALL DEPENDS ${pages}/.made)
   else()
-    message(STATUS "Python 3: not found; manual pages and completion will not be made")
+    message(STATUS "Python 3: not found; manual pages and completion will not be generated")
   endif()
 else()
   set(pages ${DLCP_TOOL_PAGES})

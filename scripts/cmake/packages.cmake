@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.28)")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libibverbs1, ibverbs-providers, libssl3t64 | libssl3")
-# The loader's cache: a plugin on its path is found at once.
+# Updates the loader's cache, so that a plugin in its path is found at once.
 file(WRITE ${CMAKE_BINARY_DIR}/install/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/install/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -34,7 +34,7 @@ set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.28")
 set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/scripts/packaging/ldconfig)
 set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/scripts/packaging/ldconfig)
 # Files are stripped already, perhaps for another architecture; links by build id would be files outside the list;
-# the build's host and time would make each package another one.
+# the build's host and time would make each package different.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
 %define _build_id_links none
 %define _buildhost dlcp
@@ -42,7 +42,7 @@ set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
 %define clamp_mtime_to_source_date_epoch 1
 %define source_date_epoch_from_changelog 0")
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/scripts/cmake/same_times.cmake)
-# Folders that every system has. Those of shells that may not be there belong to the package, so that they go with it.
+# Folders that exist on every system. Those of optional shells belong to the package, so that they are removed with it.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/man/man5
   /usr/lib/systemd /usr/lib/systemd/system)
 include(CPack)

@@ -1,9 +1,9 @@
-# Headers that most files include and that change with the system alone, compiled once for many targets: to read them
-# again for each file is a third of the time of a build. Not in the release build, which so finds a forgotten #include.
+# Headers that most files include and that change only with the system, compiled once for many targets: reading them for
+# each file takes a third of a build's time. Not in the release build, which so detects a forgotten #include.
 option(DLCP_PRECOMPILE "Compile the libraries' headers once for all targets" OFF)
 
-# dlcp_precompiled(TARGET): Libraries, tests, and what dlcp_seldom_runs() are compiled differently, so that each kind has
-# its own precompiled headers, which belong to an otherwise empty target.
+# dlcp_precompiled(TARGET): libraries, tests and dlcp_seldom_runs() targets are compiled differently, so each kind has its
+# own precompiled headers, which belong to an otherwise empty target.
 function(dlcp_precompiled target)
   if(NOT DLCP_PRECOMPILE)
     return()
@@ -33,17 +33,17 @@ function(dlcp_precompiled target)
     else()
       add_library(${provider} STATIC ${source})
     endif()
-    set_property(TARGET ${provider} PROPERTY LINK_LIBRARIES)  # which are those of the folder that comes first
+    set_property(TARGET ${provider} PROPERTY LINK_LIBRARIES)  # the property's default is that of the first folder
     target_link_libraries(${provider} PRIVATE ${libraries})
     target_precompile_headers(${provider} PRIVATE ${headers})
-    # Names of files and times in them belong to this build folder: a cache must not hand them to another one.
+    # They contain file names and times of this build folder: a cache must not use them for another folder.
     set_target_properties(${provider} PROPERTIES CXX_COMPILER_LAUNCHER "")
     if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
       target_compile_options(${provider} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${provider})
-  # GCC then warns of the standard library's own code, which it no longer knows to be a system header's.
+  # GCC then warns about the standard library's own code, because it no longer treats it as a system header.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict
       -Wno-maybe-uninitialized)

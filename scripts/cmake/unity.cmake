@@ -1,7 +1,7 @@
-# The sources that DLCP_UNITY leaves alone, because a name in their unnamed namespace has another meaning in a source of
-# the same batch. The compiler reports such a clash as a redefinition: rename one of the two, or add the file here.
+# The sources that DLCP_UNITY compiles separately, because a name in their unnamed namespace has another meaning in a source
+# of the same batch. The compiler reports such a clash as a redefinition: rename one of the two, or add the file here.
 
-# dlcp_apart(TARGET SOURCE...): compiles these sources of the target one by one; paths are relative to the project.
+# dlcp_apart(TARGET SOURCE...): compiles these sources of the target separately; paths are relative to the project.
 function(dlcp_apart target)
   if(NOT TARGET ${target})
     return()

@@ -79,7 +79,7 @@ class Setup(unittest.TestCase):
                         f'cp {machine.bin}/id {machine.bin}/$p; done')
         code, output, _ = machine.setup("net")
         self.assertEqual(code, 0, output)
-        self.assertIn("what needs them is skipped", output)
+        self.assertIn("parts that need them are skipped", output)
 
     def test_a_terminal_gets_one_moving_line_and_a_pipe_none(self):
         machine = self.machine(0, DEBIAN)
