@@ -64,7 +64,7 @@ endfunction()
 
 # Sources of one library compiled as one (CMake's unity builds) read their common headers once. The preset dev and
 # clang-tidy compile each source separately, which detects a forgotten #include.
-option(DLCP_UNITY "Compile the sources of a library several at a time" OFF)
+option(DLCP_UNITY "Compile several sources of a library as one" OFF)
 
 # dlcp_unity(TARGET): does this for the target if the option is on. unity.cmake lists the sources that clash.
 function(dlcp_unity target)

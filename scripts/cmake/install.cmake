@@ -1,8 +1,8 @@
 # Where `cmake --install` puts which files. The plugin goes into the loader's path by its own name, so that a job uses it
 # only on request (NCCL_NET_PLUGIN=dlcp); the name that NCCL loads by default is in a separate folder.
 include(GNUInstallDirs)
-set(DLCP_ZSH_FOLDER ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh finds completion")
-set(DLCP_TOOL_PAGES "" CACHE PATH "Manual pages and completion made before (for cross builds; else made here)")
+set(DLCP_ZSH_FOLDER ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Folder of zsh's completion functions")
+set(DLCP_TOOL_PAGES "" CACHE PATH "Existing manual pages and completion (for cross builds; otherwise they are generated)")
 
 install(TARGETS nccl-net-dlcp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/dlcp/default/libnccl-net.so

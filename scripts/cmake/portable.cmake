@@ -1,6 +1,6 @@
 # Release artefacts run on systems with a C library as old as glibc 2.28 (RHEL 8, Debian 10, Ubuntu 18.10 and
 # newer), although they are built with a newer one: src/portable replaces newer symbols.
-option(DLCP_PORTABLE "Link so that glibc 2.28 is enough (x86_64, aarch64; GCC)" OFF)
+option(DLCP_PORTABLE "Link so that glibc 2.28 is sufficient (x86_64, aarch64; GCC)" OFF)
 if(DLCP_PORTABLE AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   message(FATAL_ERROR "DLCP_PORTABLE needs GCC; the compiler is ${CMAKE_CXX_COMPILER_ID}. "
           "Give -DCMAKE_CXX_COMPILER=g++, or leave the option off.")

@@ -1,6 +1,6 @@
--- Wireshark and tshark read DLCP's packets with this: over UDP by their first bytes, over RoCEv2 as
--- what an InfiniBand datagram carries. Nothing is decrypted and no tag is checked; keys are needed
--- for that, and never leave the ranks.
+-- A dissector of DLCP's packets for Wireshark and tshark: over UDP they are detected by their first
+-- bytes, over RoCEv2 as the payload of an InfiniBand datagram. It decrypts nothing and checks no tag,
+-- because that needs the keys, which never leave the ranks.
 --
 --   tshark -X lua_script:scripts/wireshark/dlcp.lua -r job.pcap -Y dlcp
 --   cp scripts/wireshark/dlcp.lua ~/.local/lib/wireshark/plugins/
@@ -15,7 +15,7 @@ local types = {
   [1] = "DATA", [2] = "HELLO", [3] = "WELCOME", [4] = "REFUSE", [5] = "START", [6] = "STARTED", [7] = "ACK",
   [8] = "PROBE", [9] = "PING", [10] = "PONG", [11] = "CLOSE", [12] = "CLOSE_ACK", [13] = "RESET",
   [14] = "SENT_ONCE", [15] = "NEED", [16] = "STOP", [17] = "ECHO_REQUEST", [18] = "ECHO_REPLY",
-  [255] = "NOTE",  -- DLCP_TRACE's: what a rank has decided, and no packet shows; never on a network
+  [255] = "NOTE",  -- from DLCP_TRACE: a decision of a rank that no packet shows; never on a network
 }
 local classes = {
   [0] = "control", [1] = "exact", [2] = "urgent-protected", [3] = "urgent-droppable", [4] = "bulk-protected",
@@ -114,7 +114,7 @@ local other_version = ProtoExpert.new("dlcp.other_version", "Another wire versio
                                       expert.group.UNDECODED, expert.severity.WARN)
 dlcp.experts = { malformed, other_version }
 
--- Takes fields one after the other; past the end it stays failed.
+-- Reads fields one after the other; after a read past the end all further reads fail.
 local Cursor = {}
 Cursor.__index = Cursor
 function Cursor.new(buffer, tree)
@@ -144,11 +144,11 @@ function Cursor:bytes(name, count)
   local range = count > 0 and self:range(count)
   if range then self.tree:add(f[name], range) end
 end
-function Cursor:counted(name)  -- a length byte, then so many
+function Cursor:counted(name)  -- a length byte, then that many bytes
   local length = self:range(1)
   if length then self:bytes(name, length:uint()) end
 end
--- A list of `count` items, each in a branch of its own.
+-- A list of `count` items, each in its own branch.
 function Cursor:list(title, count, item)
   for i = 1, count do
     if not self.ok then return end
@@ -242,7 +242,7 @@ function read.STOP(c)
   return "message " .. message .. ", " .. lost .. " bytes lost"
 end
 
--- The two frames of `dlcp doctor` belong to no connection: the token is the run's number.
+-- The two frames of `dlcp doctor` belong to no connection: their token is the run's number.
 function read.ECHO_REQUEST(c)
   local sequence = c:u32("echo_sequence")
   c:u32("frame_bytes"); c:u32("reply_bytes"); c:u64("sent_at_ns"); c:u16("echo_path"); c:u8("tos"); c:u16("call_port")
@@ -269,7 +269,7 @@ local function data(buffer, tree)
   local offset = c:u32("offset")
   c:u32("path_sequence"); c:u32("sent_at"); c:u8("path"); c:u8("reply_path"); c:u16("window_epoch")
   local coded = flags:bitfield(4, 1) == 1
-  local payload = buffer:reported_len() - (coded and CODED_HEADER_BYTES or DATA_HEADER_BYTES)  -- captures often cut it off
+  local payload = buffer:reported_len() - (coded and CODED_HEADER_BYTES or DATA_HEADER_BYTES)  -- captures often truncate it
   local plain = payload
   if coded then
     c:u16("chunk_granules"); plain = c:u16("plain_bytes"); c:u16("coded_bytes"); c:u16("unused")
@@ -289,7 +289,7 @@ local function control(buffer, tree, name)
   local fields_bytes = math.min(tag_at, buffer:len()) - CONTROL_HEAD_BYTES
   local c = Cursor.new(fields_bytes > 0 and buffer(CONTROL_HEAD_BYTES, fields_bytes):tvb() or ByteArray.new():tvb(""), tree)
   local words = read[name](c) or ""
-  if buffer:len() < buffer:reported_len() then return true, words end  -- the capture has cut it off
+  if buffer:len() < buffer:reported_len() then return true, words end  -- the capture is truncated
   tree:add(f.tag, buffer(tag_at, TAG_BYTES))
   return tag_at >= CONTROL_HEAD_BYTES and c.ok and c:left() == 0, words
 end
@@ -323,12 +323,12 @@ function dlcp.dissector(buffer, packet, root)
   return buffer:len()
 end
 
--- Ours by magic and a known version or type: who has neither passes it on.
+-- A packet is DLCP's by its magic and a known version or type; others go to the next dissector.
 local function is_ours(buffer)
   return buffer:len() >= HEAD_BYTES and buffer(0, 1):uint() == MAGIC and types[buffer(2, 1):uint()] ~= nil and
          buffer(1, 1):uint() >= 1 and buffer(1, 1):uint() <= VERSION
 end
--- What `dlcp doctor --peer` asks first has a text where other frames have their head.
+-- The first request of `dlcp doctor --peer` has a text instead of the usual head.
 local device_frames = { DLCPdvq1 = "DEVICES question", DLCPdva1 = "DEVICES answer" }
 local function devices(buffer, packet, root)
   local words = buffer:len() >= 16 and device_frames[buffer(0, 8):string()]
