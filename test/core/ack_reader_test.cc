@@ -53,7 +53,7 @@ struct Sender {
 
 }  // namespace
 
-TEST_CASE("the receiver's holding time is no network delay, but is part of the round trip") {
+TEST_CASE("the receiver's holding time is not a network delay, but is part of the round trip") {
   Sender sender;
   sender.report(0, 12800ns);
   const auto delays = sender.read(kSent + 40us);

@@ -103,7 +103,7 @@ TEST_CASE(
   SECTION("an eighth late") {
     CHECK(watch.on_run(start + 20ms + least, start + 20ms) == least);
   }
-  SECTION("no timer was due: silence is no pause") {
+  SECTION("no timer was due: silence is not a pause") {
     CHECK(watch.on_run(start + 10s, kNever) == Duration::zero());
     CHECK(watch.on_run(start + 30s, start + 30s - least + 1ns) == Duration::zero());
   }

@@ -201,8 +201,7 @@ TEST_CASE("a base delay that grows by 2 ms is adopted within twenty round trips"
   CHECK_FALSE(r.control.competing());
 }
 
-TEST_CASE(
-    "a queue that soon stands again reveals a rival, and the window follows TCP's beside it") {
+TEST_CASE("a queue that soon stands again reveals a rival, and the window follows TCP's model") {
   Rounds r;
   r.play(6, 200us);
   r.play(9, 2200us);

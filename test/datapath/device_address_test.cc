@@ -101,7 +101,7 @@ TEST_CASE("a blob identifies its host without further information") {
   CHECK_FALSE(wire::host_of({}).known());
 }
 
-TEST_CASE("an address of UDP and RoCE has both locators; one of RoCE alone has no ports") {
+TEST_CASE("an address of UDP and RoCE has both locators; one of RoCE only has no ports") {
   DeviceAddress both = address_of("fd00::1", kUdpPortsMax);
   both.add(LocatorKind::kQueuePair, 0xabcdef);
   CHECK(encode(both).size == wire::EndpointAddress::kMaxBytes);

@@ -115,7 +115,7 @@ TEST_CASE("if nothing matches, the error names the selection and the existing in
   CHECK_THAT(choose_interfaces("", {}, "/nonexistent").error().message(), Contains("none"));
 }
 
-TEST_CASE("an interface with only a link-local address is no device unless it is named") {
+TEST_CASE("an interface with only a link-local address is not a device unless it is named") {
   const std::vector<InterfaceAddress> existing = {
       interface_called("lo", "127.0.0.1"), interface_called("bmc0", "169.254.3.1"),
       interface_called("usb0", "fe80::1%1"), interface_called("eth0", "10.0.0.1")};

@@ -5,7 +5,8 @@
 # inputs.
 #
 # With -DDLCP_BUILD_FUZZERS=ON (Clang; preset `asan`) it becomes a libFuzzer binary, which ctest runs
-# for a short time; for longer:  build/asan/bin/NAME -max_total_time=600 CORPUS_DIR
+# for a short time. For longer:
+#   build/asan/bin/NAME -max_total_time=600 CORPUS_DIR
 # Without it, the same sources and replay.cc form an ordinary test, which runs a fixed sequence of
 # random inputs for a second or two, or the files named on the command line (for example a crash that
 # libFuzzer has found).

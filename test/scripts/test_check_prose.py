@@ -73,9 +73,39 @@ class CheckProse(unittest.TestCase):
         self.assertEqual([line.split(": ")[0:2] for line in done.stdout.splitlines()[:-1]],
                          [["a.h:3", "'What is lost'"], ["a.h:4", "'anew'"]])
 
+    def findings_of(self, name, text, *options):
+        """(line, words) of the findings in one file, which is named unless options are given."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            done = subprocess.run([sys.executable, SCRIPT, "--root", folder, *(options or [file])], capture_output=True,
+                                  text=True, check=False)
+        return [tuple(line.split(": ")[0].rsplit(":", 1)[1:] + line.split(": ")[1:2])
+                for line in done.stdout.splitlines()[:-1]]
+
+    def test_names_of_test_cases_are_read(self):
+        self.assertEqual(self.findings_of("test/a_test.cc", 'int nobody;\nTEST_CASE("who waits asks again") {\n'
+                                          '  SECTION(\n      "it is "\n      "mended") {}\n  f("nobody");\n}\n', "--sources"),
+                         [("2", "'Who waits asks'"), ("4", "'mended'")])
+
+    def test_comments_and_docstrings_of_python_are_read(self):
+        text = ('#!/usr/bin/env python3\n"""Nobody asks.\n\n  nobody.py --mend\n"""\nnobody = "he"  # whom\n\n# What is\n'
+                '# left is mended.\n\n\ndef f():\n    """Asks.\n\n      nobody\n    anew\n    """\n')
+        found = [("2", "'Nobody'"), ("6", "'whom'"), ("8", "'What is left'"), ("9", "'mended'"), ("16", "'anew'")]
+        self.assertEqual(self.findings_of("a.py", text), found)
+        self.assertEqual(self.findings_of("scripts/a", text, "--sources"), found)
+
+    def test_comments_of_shell_and_cmake_are_read(self):
+        text = '# Nobody asks.\n#   nobody --mend\necho "# he" ${a#he} \'# him\'  # anew\n'
+        self.assertEqual(self.findings_of("a.cmake", text), [("1", "'Nobody'"), ("3", "'anew'")])
+        self.assertEqual(self.findings_of("a", "#!/bin/bash\n" + text), [("2", "'Nobody'"), ("4", "'anew'")])
+        self.assertEqual(self.findings_of("scripts/cmake/a.cmake", text, "--sources"), [("1", "'Nobody'"), ("3", "'anew'")])
+
     def test_an_exception_needs_a_reason_and_a_use(self):
         self.assertEqual(check("Nobody.\n", "# PATH WORDS: REASON\nREADME.md nobody: the user's name\n"), ([], 0))
         self.assertEqual(check("A host.\n", "README.md nobody: the user's name\n")[1], 1)
+        self.assertEqual(check("A host.\n", "gone.md nobody: the user's name\n")[1], 1)
         self.assertEqual(check("Nobody.\n", "README.md nobody\n")[1], 1)
 
 

@@ -1,4 +1,4 @@
-"""cmake --install: all files are installed, work in their place, and can be removed again.
+"""cmake --install: all files are installed, work after installation, and can be removed again.
 
   test_install.py BUILD"""
 

@@ -99,7 +99,7 @@ TEST_CASE("order-preserving jitter of twice a base delay of 100 ms does not end 
   CHECK(result.used >= 0.5);
 }
 
-TEST_CASE("a DLCP flow and a CUBIC flow beside it each keep most of their share of the link") {
+TEST_CASE("a DLCP flow and a CUBIC flow on one link each keep most of their share") {
   struct Cell {
     Duration base;
     double buffer;  // of a round trip

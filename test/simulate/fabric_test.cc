@@ -178,7 +178,8 @@ TEST_CASE("receives are posted ahead of sends, and the k-th message goes into th
 }
 
 TEST_CASE(
-    "switches without classes hold a fixed number of bytes and drop the rest, whoever sends") {
+    "switches without classes hold a fixed number of bytes and drop the rest, whichever host "
+    "sends") {
   Setting setting = small(Contender::kDctcp);
   setting.timeout_min = 1ms;
   setting.queue_bytes = 30'000;

@@ -109,7 +109,7 @@ TEST_CASE("a rewritten DSCP is named with both values and the direction") {
   CHECK(finding.value.find("way there") == std::string::npos);
 }
 
-TEST_CASE("a congestion mark is no rewritten mark, but an added one is") {
+TEST_CASE("a congestion mark does not count as a rewritten mark, but an added one does") {
   PathMeasurement m = healthy();
   *m.marks[1].forward |= 3;  // ECT(0) became CE
   CHECK(find(judge(m), "path_marks").level == Level::kOk);
