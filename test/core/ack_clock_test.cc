@@ -101,7 +101,7 @@ TEST_CASE(
   CHECK(clock.due() == t0 + 1s + 5us);
 }
 
-TEST_CASE("an application that once posted no further receive in time gets no delay any more") {
+TEST_CASE("an application that was once late to post its next receive gets no delay any more") {
   AckClock clock;
   SECTION("the next receive was posted late") {
     take_turns(clock, 1, 60us);

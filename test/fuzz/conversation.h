@@ -37,7 +37,7 @@ class Conversation {
   bool finished() const;
   // All messages of a collective together lose at most its licence's budget on one hop.
   void check_budgets() const;
-  std::uint64_t hash() const { return ledger_.hash(); }  // of the completions
+  std::uint64_t hash() const { return ledger_.hash(); }  // over the completions
 
  private:
   // The ledger copies received data, after it has checked the destination.
@@ -63,7 +63,7 @@ class Conversation {
   const Time& now_;
   Ledger ledger_;
   KeyRing keys_;
-  std::array<SharedBudget, 2> pools_;  // of the hosts, in direct exchange
+  std::array<SharedBudget, 2> pools_;  // one per host, for direct exchange
   std::array<std::unique_ptr<End>, 2> ends_;
 };
 

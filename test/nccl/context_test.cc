@@ -9,7 +9,7 @@
 namespace {
 
 void* watched = nullptr;
-int frees = 0;  // of `watched`
+int frees = 0;  // how often `watched` was freed
 
 void release(void* memory) {
   if (memory != nullptr && memory == watched) {

@@ -194,7 +194,7 @@ class Stream {
   std::uint64_t bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t taken_ = 0;  // messages received
-  Energy energy_;            // of a receiver
+  Energy energy_;            // at a receiver
   Time first_, last_;
 };
 

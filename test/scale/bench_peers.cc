@@ -34,7 +34,8 @@ wire::EndpointAddress address_of(std::uint32_t host) {
   return address;
 }
 
-std::ptrdiff_t heap_in_use = 0;  // of this (single-threaded) process, counted by operator new below
+std::ptrdiff_t heap_in_use =
+    0;  // bytes in this single-threaded process, counted by operator new below
 
 double cpu_seconds_now() {
   timespec time{};

@@ -156,7 +156,7 @@ double compose(const Options& options, const Hops& hops, std::uint32_t ranks, bo
   std::vector<core::LossLedger> ledgers(ranks);
   for (auto& ledger : ledgers)
     ledger.open(licence, options.message);
-  std::vector<double> received(ranks), next(ranks);  // by rank, of the stage before
+  std::vector<double> received(ranks), next(ranks);  // times of the previous stage, by rank
   const auto any = [&](const std::vector<Hop>& of) { return of[rng.below(of.size())]; };
   for (std::uint32_t stage = 0; stage < 2 * (ranks - 1); ++stage) {
     licence.stage = stage;

@@ -23,7 +23,7 @@ struct DirectPlan {
   std::uint32_t calls = 1;        // a rank begins the next when this one is complete on it
   std::size_t granule = 1408;
   std::size_t block_bytes_max = std::size_t{42} * 1408;
-  std::uint32_t loss_ppm = 0;  // of each tensor; 0: exact
+  std::uint32_t loss_ppm = 0;  // share of each tensor that may be lost; 0: exact
   collective::LossFill fill = collective::LossFill::kZero;
   std::uint32_t tensor_calls = 1;  // calls per tensor
   std::uint32_t hubs = 0;          // hosts with numbers after those of the ranks
@@ -70,7 +70,7 @@ class DirectReduce {
       std::vector<ByteRange> lost;
     };
     std::deque<Done> done;  // completed, not reported to the exchange yet
-    std::array<engine::SendOrder<std::size_t>, 2> orders;  // by lane, of flows
+    std::array<engine::SendOrder<std::size_t>, 2> orders;  // of flows, one order per lane
   };
   struct Line {  // one flow, by the order of its messages
     std::size_t sends = 0;
@@ -92,7 +92,7 @@ class DirectReduce {
   Value value_;
   collective::Terms terms_;
   std::size_t first_flow_ = 0;
-  std::vector<std::unique_ptr<Rank>> ranks_;  // and hubs
+  std::vector<std::unique_ptr<Rank>> ranks_;  // ranks, then hubs
   std::vector<Line> lines_;
   std::vector<std::uint64_t> lost_;  // by call: bytes of contributions
 };

@@ -161,7 +161,7 @@ TEST_CASE("two senders with equal tokens both connect") {
   CHECK(welcomes[1] >= 1);
 }
 
-TEST_CASE("a connection that is never accepted ends when its sender closes it, and not before") {
+TEST_CASE("a connection that is never accepted ends when its sender dies, and not before") {
   World world = two_hosts(1s);
   world.ledger().allow_failures();
   const auto flow = world.open_flow(0, 1);

@@ -54,7 +54,7 @@ struct Settings {
   int ranks;
   std::uint32_t budget_ppm;  // 0: no budget is stated, and the messages are not described
   std::uint64_t communicator;
-  std::size_t count;  // of every vector
+  std::size_t count;  // elements of every vector
   bool by_collnet;
 };
 

@@ -75,7 +75,7 @@ struct Card {
   Time now{};
 };
 
-TEST_CASE("only a device emulated by the kernel is said to delay its packets") {
+TEST_CASE("only a device emulated by the kernel is reported to delay its packets") {
   auto options = options_with(4, Entropy::kQueuePairs);
   CHECK(Card(options).datapath->limits().host_delay == Duration::zero());
   options.port.driver = "rdma_rxe";

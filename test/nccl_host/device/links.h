@@ -55,7 +55,7 @@ class Links {
     bool sends = false;
     ssize_t from = kNone;
     ssize_t to = kNone;
-    bool is_last = false;  // of the reduction
+    bool is_last = false;  // the reduction's last step
   };
   void run(const Step& step, ssize_t count) {
     count = std::max<ssize_t>(count, 0);

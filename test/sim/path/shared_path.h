@@ -117,7 +117,7 @@ class SharedPath {
   Time last_back_{};
   Time episode_ends_{};  // kBursts
   bool episode_ = false;
-  double tokens_ = 0;  // of the policer, bytes
+  double tokens_ = 0;  // the policer's, in bytes
   Time tokens_at_{};
   std::uint64_t order_ = 0;
   std::priority_queue<Event> events_;

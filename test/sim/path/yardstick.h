@@ -85,7 +85,7 @@ class TcpFlow final : public PathFlow {
   double delivered_bytes() override { return delivered_ * kPayload; }
   double window() override { return model_->window(); }
 
-  static constexpr double kPayload = 1408;  // as DLCP's
+  static constexpr double kPayload = 1408;  // bytes, the same as DLCP's
 
  private:
   void send();
