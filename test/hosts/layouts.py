@@ -328,7 +328,7 @@ def vrf(net):
         net.wire(host, "eth9", "m", f"m{host}")
     net.link("m", "br0", "type", "bridge")
     for host in "ab":
-        net.ip("m", "link", "set", f"m{host}", "master", "br0")
+        net.ip("m", "link", "set", "dev", f"m{host}", "master", "br0")
         net.addr(host, f"10.9.0.{number(host)}/24", "eth9")
     return Case("10.9.0.1", env={"NCCL_SOCKET_IFNAME": "=eth0"})
 

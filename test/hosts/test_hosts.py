@@ -3,7 +3,10 @@
 further settings; where UDP cannot pass, DLCP's error must give the reason.
 
 test_hosts.py BUILD [NAME...]      BUILD: folder with bin/dlcp and lib/. Prints a table; exits with 77 where namespaces are
-not permitted. A layout that this kernel cannot build is skipped by name."""
+not permitted. A layout that this kernel cannot build is skipped by name; most of these run in the guest of test/rig/guest:
+
+  test/rig/guest --timeout 900 --memory 3000 --modules "veth bridge dummy bonding 8021q ipvlan macvlan vxlan ipip ip_gre vrf
+  nf_tables nft_chain_nat nft_reject_inet nft_masq nft_redir" -- python3 test/hosts/test_hosts.py "$PWD/build/release" """
 
 import concurrent.futures
 import os
