@@ -93,17 +93,16 @@ constexpr Knob kKnobs[] = {
      "compress floating-point messages of 64 KiB and more without loss (docs/compression.md); "
      "`auto`: where the network is slower than the processor compresses",
      [](Settings& s, const KnobValue& v) { s.compression = kCompressionModes[v.integer]; }},
-    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|delay|nscc",
+    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|nscc",
      "congestion control: `queue` measures each path's base delay and jitter and keeps the queue "
-     "short beside them; `delay` holds the delay at a fixed target, for fabrics without jitter; "
-     "`nscc` follows ECN marks and delay together, as Ultra Ethernet's does, for fabrics that mark",
+     "short beside them; `nscc` follows ECN marks and delay together, as Ultra Ethernet's does, "
+     "for fabrics that mark",
      [](Settings& s, const KnobValue& v) {
        s.congestion = static_cast<core::CongestionKind>(v.integer);
      }},
     {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
      "queueing delay that congestion control aims at; `queue` aims at a share of the base delay "
-     "where that is more, and adds some for jitter; auto: 30, with `delay` 200, with `nscc` "
-     "15, over Soft-RoCE 10000",
+     "where that is more, and adds some for jitter; auto: 30, with `nscc` 15, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "sent on a connection before its receive is known to be posted",

@@ -43,7 +43,6 @@ class CongestionControl {
 // The algorithms that a job can choose (DLCP_CONGESTION).
 enum class CongestionKind : std::uint8_t {
   kQueue,  // queue_congestion: estimates base delay and jitter, keeps the queue short
-  kDelay,  // delay_congestion: keeps the delay at a fixed target, for fabrics without jitter
   kNscc,   // nscc_congestion: uses marks and delay together, for fabrics whose switches mark
 };
 
