@@ -14,6 +14,11 @@ function(dlcp_apart target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+dlcp_apart(dlcp_util src/util/quantity.cc)  # Unit
+dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc src/core/setup/handshake.cc)  # kRenoGrowth, kLongestPause
+dlcp_apart(dlcp_datapath_udp src/datapath/udp/interfaces.cc)  # system_error()
+dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/send_ring.cc)  # kLineBytes
+dlcp_apart(dlcp_engine src/engine/hub_word.cc)  # kMagic, kVersion, garbled()
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
 dlcp_apart(dlcp_order  # at(), median(), bad()
   src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
