@@ -1,10 +1,10 @@
-// The sending side of one association: all streams from this endpoint to one peer endpoint and
-// their shared state (as in QUIC and SCTP): paths, packet numbers, RTT, loss detection, congestion
-// control, pacing, credit, probes and packet size. Each stream (streams/send_stream) has its own
-// messages, licence, handshake and end.
+// The sending side of one association: all streams (NCCL connections) from this endpoint to one
+// peer endpoint, and the state that they share: paths, packet numbers, RTT, loss detection,
+// congestion control, pacing, credit, probes and packet size. Each stream (streams/send_stream) has
+// its own messages, licences to lose data, handshake and end, as streams of QUIC and SCTP have.
 //
-// The first stream establishes the association by the full handshake, which finds the path MTU.
-// Later streams join in one round trip.
+// One stream, the leader, establishes the association by the full handshake, which finds the path
+// MTU. Later streams join it within one RTT.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ class SendStream;
 class SendAssociation final : private ChunkStates {
  public:
   struct Open {
-    std::uint64_t token = 0;  // local
-    std::uint32_t place = 0;  // index of its slot
+    std::uint64_t token = 0;  // the peer sends ACKs to it
+    std::uint32_t place = 0;  // index of the association's slot in the endpoint's table
     wire::EndpointAddress peer;
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0;  // of the random choice of paths
   };
-  // `counters` belongs to the context that opens the association; `rate` is shared by all
-  // associations of the endpoint.
+  // `counters`: of the communicator (core::ContextId) whose stream opens the association. `rate` is
+  // shared by all associations of the endpoint.
   SendAssociation(const Config& config, Counters& counters, EndpointRate& rate, const Open& open);
   ~SendAssociation() override { rate_.update(own_rate_, 0); }
 
@@ -58,9 +58,11 @@ class SendAssociation final : private ChunkStates {
   bool empty() const { return streams_.empty(); }
   bool established() const { return setup_.established(); }
   SendSetup& setup() { return setup_; }
-  // Makes the first usable stream the leader and returns it; null if there is a leader or no usable
-  // stream.
+  // Chooses the first stream that has not failed as the leader, and returns it. Returns null if
+  // there is a leader already, if the association is established, or if all streams have failed.
   SendStream* choose_leader();
+  // WELCOME to the leader has the peer's token, from which the association's keys are derived.
+  // STARTED ends the leader's handshake; `terms` are what the two sides agreed on.
   void on_welcome(const wire::Welcome& welcome);
   void establish(const wire::Started& started, const AssociationTerms& terms);
 
@@ -74,6 +76,7 @@ class SendAssociation final : private ChunkStates {
   CompressionGate& gate() { return gate_; }
   Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
+  // A message waits an RTT for credit, because it is larger than what the receiver grants at once.
   bool starved() const { return window_.starved(); }
   template <class Work>
   void for_each_stream(Work&& work) const {
@@ -81,31 +84,37 @@ class SendAssociation final : private ChunkStates {
   }
 
   // --- from the network
-  void heard_on(wire::PathIndex path) { heard_path_ = path; }  // answers can use this path
-  // `newest`: no control frame with a higher number has arrived before. Returns the streams that
-  // the ACK reports.
+  // A frame of the peer has arrived on `path`. Data packets then name this path as one that works,
+  // for the peer's ACKs.
+  void heard_on(wire::PathIndex path) { heard_path_ = path; }
+  // `newest`: the ACK has a higher number than all control frames that the association received
+  // before; only then the credit in the ACK is valid. Returns the streams that the ACK reports on.
   std::span<SendStream* const> on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
-  // NEED and STOP frames that `stream` has received.
+  // `stream` has received NEED, which requests the missing data of a licensed message, or STOP,
+  // which completes the message without this data.
   void on_need(Time now, SendStream& stream, const wire::Need& need);
   void on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped);
+  // A stream whose peer has closed had this number of packets in flight.
   void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
-  void on_pause(Time now) { acks_.on_pause(now); }
+  void on_pause(Time now) { acks_.on_pause(now); }  // this process did not run before `now`
   // A stream has received a frame of the peer, which counts as an answer to probes.
   void on_heard() { prober_.clock().on_answer(); }
-  void hurry(Time now) { prober_.clock().hurry(now); }
+  void hurry(Time now) { prober_.clock().hurry(now); }  // probes the peer at once
 
   // --- time
-  void watch(Time now);  // call it after a stream began or stopped waiting for the peer
+  // Schedules probes while any stream waits() for the peer. Called when this may have changed.
+  void watch(Time now);
   void on_timeout(Time now);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
 
   // --- to the network
-  // `out` is the free part of an array of `whole` packets. Packets that form one unit wait for a
-  // larger `out`, unless even `whole` is too small for them.
+  // Writes packets to `out` and returns their number. `out` is the free part of an array of `whole`
+  // packets. A unit of packets that the datapath sends together (congestion/burst.h) is written
+  // only if all of it fits into `out`, or if it is larger than the whole array.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
-  bool wants_room() const { return wants_room_; }  // packets are left that need a larger `out`
+  bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
  private:
   bool is_acked(ChunkRef chunk) const override;
@@ -131,7 +140,7 @@ class SendAssociation final : private ChunkStates {
   Channel channel_;
   SendSetup setup_;
   StreamSchedule streams_;
-  std::vector<SendStream*> reported_;  // by the last ACK
+  std::vector<SendStream*> reported_;  // the streams that the last ACK reports on
 
   Flight flight_;
   PathSet paths_;

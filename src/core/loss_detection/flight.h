@@ -1,14 +1,14 @@
-// Packets in flight: one record per data packet, per path in the order sent, and the decision which
-// of them are lost. The rules are those of RACK (RFC 8985), applied to each path:
-// - A packet is lost if its own path has delivered a later packet and the reordering window has
-//   passed.
-// - A packet is lost if any path has delivered a packet that was sent later, and a longer,
-//   cross-path window has passed.
-// Counting duplicate acknowledgements would be wrong with spraying and is not done.
+// Records the data packets in flight of an association, for each path in the order of sending, and
+// decides which are lost. As in RACK (RFC 8985), a packet is compared with one that was sent after
+// it and has arrived. It is lost if its own ACK has not arrived within the time that the ACK of the
+// other packet took, plus a window that allows for reordering:
+// - the same-path window, if both were sent on the same path;
+// - the longer cross-path window, whatever the paths.
+// Duplicate ACKs are not counted: packets on different paths overtake each other without loss.
 //
-// The windows are learnt from evidence. A packet that is acknowledged after a later one shows how
-// late packets can be. A spurious retransmission shows that the window was too short. Without
-// either, losses are detected within an eighth of the RTT.
+// At first the same-path window is an eighth of the RTT, and the cross-path window a quarter or
+// more. Each becomes longer if a packet arrives after one that was sent after it, and if a
+// retransmission was spurious, that is, the packet was late and not lost.
 #pragma once
 
 #include <algorithm>
@@ -30,35 +30,37 @@ class Flight {
  public:
   explicit Flight(std::size_t paths);
 
-  // Numbers the packet on its path, without reuse, and keeps its record. Of a chunk in pieces only
-  // the last piece is judged (`ends`): the chunk is retransmitted whole, and the earlier pieces
-  // have had at least as much time.
+  // Records a packet and returns its number: each path counts its packets from 0. A chunk may be
+  // sent in several packets; `ends` marks the last. Only the last is ever declared lost: the whole
+  // chunk is then retransmitted, and its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
 
-  // The peer has received `sequence`, sent at `sent_at`, on `path`. False if it was never sent, or
-  // if the report brings nothing new.
+  // An ACK names the packet with the highest number that has arrived on `path`, and the time when
+  // it was sent. Lower numbers may be missing. Returns false if no such packet was sent, or if an
+  // earlier report has named it or a higher one.
   bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
-  // A probe sent at `sent_at` on `path` was answered: packets sent before it can count as lost now,
-  // but not earlier than `data_takes` after they were sent, because a probe may overtake data that
-  // waits in another switch queue.
+  // The peer answered a probe that was sent on `path` at `sent_at`. Packets sent before the probe
+  // can be lost now, as if it were a data packet whose ACK took at least `data_takes`: a probe may
+  // overtake data that is in another queue of a switch.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
   struct Loss {
     wire::PathIndex path = 0;
     ChunkRef chunk;
     Time sent_at;
-    bool overtaken = false;  // its own path has delivered a later packet, so the path works
+    bool overtaken = false;  // its own path has delivered a higher number, so the path works
   };
-  // Removes settled records and appends packets that count as lost now to `out`. deadline() is the
-  // time of the next call even if nothing arrives.
+  // Appends the packets that are lost now to `out`, and forgets packets that are acknowledged or
+  // lost. The caller calls it after each ACK, and at deadline() if none arrives.
   void find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 
-  // A retransmission was spurious: wait longer before the next one. Takes effect at most once per
-  // RTT, because one premature decision can concern many packets.
+  // A retransmission was spurious: doubles the windows, within limits. This happens at most once
+  // per RTT, because one decision that was too early can concern many packets.
   void on_spurious(Time now, Duration round_trip);
 
+  // The path of the packet that was sent last; nullopt if no packet is in flight.
   std::optional<std::uint8_t> path_of_newest() const;
   bool empty() const { return records_ == 0; }
 
@@ -66,20 +68,21 @@ class Flight {
   struct Record {
     ChunkRef chunk;
     Time sent_at;
-    bool settled = false;        // acknowledged, or declared lost
-    bool passed = false;         // a later packet of its path was reported before this one
-    bool passed_across = false;  // the same for any path
+    bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
+    bool passed = false;         // a packet sent after it on its path has arrived before it
+    bool passed_across = false;  // a packet sent after it on any path has arrived before it
   };
-  // The largest lateness of packets that arrived after all, over the last one to two epochs.
+  // The longest time by which an ACK exceeded the time of the other packet's ACK, in the present
+  // epoch and in the one before (64 RTTs each).
   struct Lateness {
     Duration now{0};
     Duration before{0};
     void add(Duration late) { now = std::max(now, late); }
     void end_epoch() { before = std::exchange(now, Duration(0)); }
-    // With a margin, because later packets may be later still.
+    // With a margin of a quarter, because other packets may be even later.
     Duration allowance() const { return std::max(now, before) * 5 / 4; }
   };
-  // The newest send time known to be delivered, and the time until that was known.
+  // The most recently sent packet or probe that was acknowledged, and the time that this took.
   struct Delivery {
     Time sent_at = Time::min();
     Duration took{0};
@@ -87,8 +90,8 @@ class Flight {
   };
   struct Path {
     std::uint64_t next_sequence = 0;
-    std::uint64_t front_sequence = 0;   // of records.front()
-    std::uint64_t delivered_below = 0;  // a packet with sequence delivered_below - 1 has arrived
+    std::uint64_t front_sequence = 0;   // number of records.front()
+    std::uint64_t delivered_below = 0;  // the highest number that has arrived, plus 1
     Delivery newest;
     RingQueue<Record> records;
   };
@@ -98,9 +101,9 @@ class Flight {
   void set_windows(Time now, const RttEstimator& rtt);
 
   std::vector<Path> paths_;
-  std::size_t records_ = 0;    // not settled
-  double reordering_ = 0.125;  // reordering within one path, as share of the RTT
-  Duration grace_;             // lower bound of cross_path_window_
+  std::size_t records_ = 0;    // number of records that are not settled
+  double reordering_ = 0.125;  // least same_path_window_, as share of the RTT
+  Duration grace_;             // least cross_path_window_
   Lateness on_path_;
   Lateness across_;
   Time epoch_ends_{};

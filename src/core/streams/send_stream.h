@@ -1,5 +1,6 @@
-// The sending side of one stream: the messages of one NCCL connection, its handshake, its licences
-// and its end. The network state belongs to the association, which also sends the packets.
+// The sending side of one stream. A stream has the messages of one NCCL connection, their licences
+// to lose data, a handshake and an end. The SendAssociation has the state that all streams to one
+// peer share, and sends their data. A SendStream sends only handshake frames and answers to PING.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ class SendStream {
   SendStream(const SendStream&) = delete;
   SendStream& operator=(const SendStream&) = delete;
 
-  std::uint64_t token() const { return token_; }
-  std::uint32_t number() const { return number_; }  // in the association
+  std::uint64_t token() const { return token_; }    // the peer sends frames to it
+  std::uint32_t number() const { return number_; }  // of this stream within its association
   SendAssociation& association() const { return *association_; }
   Counters& counters() const { return counters_; }
   SendQueue& queue() { return queue_; }
@@ -43,57 +44,61 @@ class SendStream {
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return open() && !failed() && !queue_.full(); }
+  // Queues a message. Its memory must stay unchanged until pop_done() returns it.
   void post(Time now, RequestId, std::span<const std::byte> message, const Licence&);
 
   // --- set-up
-  // Starts the handshake: for the association, or to join it if it is established.
+  // Starts the handshake: it establishes the association, or joins it if it is established.
   void begin(Time now);
-  // The receiver does not know the association any more: move_to() replaces it by a new one.
+  // The peer no longer has the association that this stream tried to join: call move_to().
   bool lacks_association() const { return handshake_.was_forgotten(); }
   void move_to(Time now, std::shared_ptr<SendAssociation> association);
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started(Time now, const wire::Started& started);
-  void on_refuse(const wire::Refuse& refuse);
+  void on_refuse(const wire::Refuse& refuse);  // the listener rejects the stream
 
   // --- from the network
-  struct News {
-    bool sound = false;  // false: the report names messages that were never sent
-    bool posted = false;
+  struct News {           // in the part of an ACK that reports on this stream
+    bool sound = false;   // false: invalid, because it names messages that were never sent
+    bool posted = false;  // the peer has posted more receives
     SendQueue::Acked acked;
   };
   News on_report(Time now, const wire::StreamReport& report);
   void on_need(Time now, const wire::Need& need);
   void on_stop(Time now, const wire::Stop& stop);
   void on_ping(Time now);
-  void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
+  // CLOSE: the peer has received all messages below number `completed`, and receives no more.
+  void on_peer_closed(Time now, std::uint32_t completed);
   void on_reset(const wire::Reset& reset);
+  // This process did not run for `length` before `now`.
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
-  void on_refused(Time now);  // see Liveness
+  void on_refused(Time now);  // an ICMP error reports the peer as unreachable
 
   // --- time
   void on_timeout(Time now);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
-  // Updates what is expected of the peer.
+  // Tells Liveness what the peer must send now: nothing, any frame, or an ACK of more data.
   void watch(Time now);
   bool waits() const { return open() && !peer_closed_ && !queue_.empty(); }
   bool owes_progress() const { return liveness_.owes_progress(); }
 
-  // Sends control frames of this stream.
+  // Writes the control frames that are due; returns their number.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_sendable() const { return queue_.has_next() && !association_->starved(); }
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  std::uint64_t called() const { return handshake_.called(); }  // token in sent frames
+  std::uint64_t called() const { return handshake_.called(); }  // as in Handshake
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
+  // How many messages are complete. They are the oldest ones, numbered from 0.
   std::uint64_t completed() const { return queue_.first_message(); }
 
  private:
   void opened(Time now, std::uint32_t posted);
-  void heard(Time now);  // callers call watch() at the end
+  void heard(Time now);  // a frame of the peer arrived; the caller calls watch() afterwards
   void give_up(Liveness::Standing standing);
   void fail(Error error);
 
