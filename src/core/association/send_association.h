@@ -1,7 +1,8 @@
 // The sending side of one association: all streams (NCCL connections) from this endpoint to one
 // peer endpoint, and the state that they share: paths, packet numbers, RTT, loss detection,
 // congestion control, pacing, credit, probes and packet size. Each stream (streams/send_stream) has
-// its own messages, licences to lose data, handshake and end, as streams of QUIC and SCTP have.
+// its own messages, licences to lose data, handshake and end. Connections of QUIC and associations
+// of SCTP share network state among streams in the same way.
 //
 // One stream, the leader, establishes the association by the full handshake, which finds the path
 // MTU. Later streams join it within one RTT.
@@ -88,10 +89,10 @@ class SendAssociation final : private ChunkStates {
   // for the peer's ACKs.
   void heard_on(wire::PathIndex path) { heard_path_ = path; }
   // `newest`: the ACK has a higher number than all control frames that the association received
-  // before; only then the credit in the ACK is valid. Returns the streams that the ACK reports on.
+  // before; only then is its credit up to date. Returns the streams that the ACK reports on.
   std::span<SendStream* const> on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
-  // `stream` has received NEED, which requests the missing data of a licensed message, or STOP,
-  // which completes the message without this data.
+  // `stream` has received NEED, with which the receiver requests the missing data of a licensed
+  // message, or STOP, with which it does without this data.
   void on_need(Time now, SendStream& stream, const wire::Need& need);
   void on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped);
   // A stream whose peer has closed had this number of packets in flight.

@@ -1,14 +1,14 @@
 // Records the data packets in flight of an association, for each path in the order of sending, and
-// decides which are lost. As in RACK (RFC 8985), a packet is compared with one that was sent after
-// it and has arrived. It is lost if its own ACK has not arrived within the time that the ACK of the
-// other packet took, plus a window that allows for reordering:
-// - the same-path window, if both were sent on the same path;
-// - the longer cross-path window, whatever the paths.
+// decides which are lost. The rule is that of RACK (RFC 8985): packet A is lost if packet B was
+// sent after A and has arrived, and the ACK of A has not arrived within the time that the ACK of B
+// took, plus a window that allows for reordering. This window is
+// - the same-path window, if A and B were sent on the same path;
+// - the longer cross-path window otherwise.
 // Duplicate ACKs are not counted: packets on different paths overtake each other without loss.
 //
 // At first the same-path window is an eighth of the RTT, and the cross-path window a quarter or
-// more. Each becomes longer if a packet arrives after one that was sent after it, and if a
-// retransmission was spurious, that is, the packet was late and not lost.
+// more. A window grows if A was late: its ACK arrives in the end, or it was retransmitted already
+// and the peer reports a duplicate (a spurious retransmission).
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ class Flight {
   // chunk is then retransmitted, and its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
 
-  // An ACK names the packet with the highest number that has arrived on `path`, and the time when
-  // it was sent. Lower numbers may be missing. Returns false if no such packet was sent, or if an
-  // earlier report has named it or a higher one.
+  // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
+  // the time when this packet was sent. Lower numbers may be missing. Returns false if no such
+  // packet was sent, or if an earlier ACK has reported this number or a higher one.
   bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
-  // The peer answered a probe that was sent on `path` at `sent_at`. Packets sent before the probe
-  // can be lost now, as if it were a data packet whose ACK took at least `data_takes`: a probe may
-  // overtake data that is in another queue of a switch.
+  // The peer answered a probe that was sent on `path` at `sent_at`. The probe then counts as packet
+  // B of the rule, with at least `data_takes` as the time that its ACK took: a probe may overtake
+  // data that is in another queue of a switch.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
   struct Loss {
@@ -72,8 +72,8 @@ class Flight {
     bool passed = false;         // a packet sent after it on its path has arrived before it
     bool passed_across = false;  // a packet sent after it on any path has arrived before it
   };
-  // The longest time by which an ACK exceeded the time of the other packet's ACK, in the present
-  // epoch and in the one before (64 RTTs each).
+  // How much longer the ACK of a late packet A took than that of B, at most, in this epoch and the
+  // one before. An epoch has 64 RTTs, and at least 100 ms.
   struct Lateness {
     Duration now{0};
     Duration before{0};

@@ -48,7 +48,7 @@ class SendStream {
   void post(Time now, RequestId, std::span<const std::byte> message, const Licence&);
 
   // --- set-up
-  // Starts the handshake: it establishes the association, or joins it if it is established.
+  // Starts the handshake, which establishes the association or joins an established one.
   void begin(Time now);
   // The peer no longer has the association that this stream tried to join: call move_to().
   bool lacks_association() const { return handshake_.was_forgotten(); }
@@ -57,7 +57,7 @@ class SendStream {
   void on_started(Time now, const wire::Started& started);
   void on_refuse(const wire::Refuse& refuse);  // the listener rejects the stream
 
-  // --- from the network
+  // --- from the network (frames: wire/control_frame.h, wire/loss_frame.h)
   struct News {           // in the part of an ACK that reports on this stream
     bool sound = false;   // false: invalid, because it names messages that were never sent
     bool posted = false;  // the peer has posted more receives
@@ -90,7 +90,7 @@ class SendStream {
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  std::uint64_t called() const { return handshake_.called(); }  // as in Handshake
+  std::uint64_t called() const { return handshake_.called(); }  // frames are sent to this token
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
   // How many messages are complete. They are the oldest ones, numbered from 0.
