@@ -3,7 +3,7 @@
 // sent after A and has arrived, and the ACK of A has not arrived within the time that the ACK of B
 // took, plus a window that allows for reordering. This window is
 // - the same-path window, if A and B were sent on the same path;
-// - the longer cross-path window otherwise.
+// - the longer cross-path window, on whatever paths they were sent.
 // Duplicate ACKs are not counted: packets on different paths overtake each other without loss.
 //
 // At first the same-path window is an eighth of the RTT, and the cross-path window a quarter or
