@@ -1,8 +1,15 @@
-// The opening of a connection to another rank, or of a bundle of them over as many lanes as both
-// have. It uses the best carrier that both have, and the next one if the peer does not answer. It
-// also tries the ways (ways.h) one after another, repeatedly, until one is answered. A peer that
-// has not answered over a carrier or way has not received START there either, so no listener
-// accepts that connection any more and data cannot arrive twice.
+// Opens a connection to another rank, or a bundle: one connection on each lane, for as many lanes
+// as both ranks have. Until the peer answers the first connection, an Opening replaces it by
+// others:
+// - If the caller passes ways (ways.h: pairs of a local device and an address of the peer, for
+// UDP),
+//   it tries the ways in their order, again and again, with longer times in each round.
+// - Otherwise it begins with the carrier of the route, and goes on to the next one in the order of
+//   carriers() (RoCE, UDP) that both ranks have, once each.
+// The connections on further lanes follow when the first one is open.
+//
+// An abandoned attempt cannot deliver data. A listener passes a connection to accept() only after
+// START (core/setup), and this side sends START only after the peer has answered.
 #pragma once
 
 #include <functional>
@@ -21,37 +28,47 @@
 
 namespace dlcp::engine {
 
-// The ways to try if the peer does not answer.
+// The ways to try if the peer does not answer. With fewer than two ways there is nothing to choose,
+// and the other members are not used.
 struct OpeningWays {
-  WayBook::Ways ways;  // the first one is that of `route`; fewer than 2: no choice
-  std::function<Result<Port>(std::size_t device)> port_of;
-  Duration until{0};  // since the start; after it, the opening fails
+  WayBook::Ways ways;  // the first way must be that of Opening's `route`
+  std::function<Result<Port>(std::size_t device)> port_of;  // the port of a way's local device
+  Duration until{0};  // the opening fails if no way was answered in this time after its start
 };
 
 class Opening {
  public:
   struct Peer {
     wire::Invitation listener;
-    wire::EndpointAddress address;  // all locators of the peer
+    wire::EndpointAddress address;  // where the peer listens, over all of its carriers
   };
   enum class Over : std::uint8_t { kOneLane, kAllLanes };
-  // `route` was chosen for `peer`. `patience`: how long a carrier other than the last may remain
-  // unanswered.
+  // Starts the first connection, from `port` over `route`, which choose_route() returned for `port`
+  // and `peer`. `patience`: if a carrier is not answered in this time, the next one is tried.
   Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
           Duration patience, Over lanes = Over::kOneLane, OpeningWays ways = {});
 
-  // Drives a step. The caller then uses or closes the connections, whether open or failed.
+  // Performs a step without waiting, and returns the state of the whole opening. The caller repeats
+  // it until the state is one of these:
+  // - kOpen: all connections are open.
+  // - kClosed, failure() has a value: no way was answered. There is no connection.
+  // - kClosed, failure() is empty: connection() has failed, and its `error` is the reason.
+  // In all states the connections of bundle() belong to the caller, who must close them.
   core::ConnectionState poll();
-  // The first connection, or the failed one; nullptr if failure() has a value.
+  // The connection on the first lane; after a failure, the one that failed. nullptr if failure()
+  // has a value.
   Connection* connection() const { return connection_; }
-  // All connections.
+  // The connections of all lanes; before the first one is open, only that one. Empty if failure()
+  // has a value.
   Bundle bundle() const;
   const wire::Invitation& listener() const { return peer_.listener; }
-  // See Route::fallback; empty if no fallback was used.
+  // The text for the log if the opening has gone on to another carrier (as Route::fallback);
+  // otherwise empty.
   const std::string& fallback() const { return fallback_; }
-  // The way that is being tried or is open; nullptr if there was no choice.
+  // The way of the current attempt or of the open connection; nullptr if no ways were passed.
   const Way* way() const;
-  // Set in kClosed if no way was answered. The context is not affected, and nothing was logged.
+  // Why the first way was not answered, if none was. Unlike the failure of a connection, this does
+  // not end the other connections of the context, and nothing was logged.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
@@ -75,7 +92,7 @@ class Opening {
   Time began_;
   std::size_t way_ = 0;
   std::size_t ways_tried_ = 1;
-  std::size_t rejected_ = 0;        // ways rejected in a row, up to the last
+  std::size_t rejected_ = 0;        // how many of the latest attempts in a row were rejected
   std::optional<Error> first_why_;  // error of the first way
   std::optional<Error> failure_;
   const Carrier* over_;

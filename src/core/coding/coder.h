@@ -1,5 +1,6 @@
-// Decides, for each message of a stream, whether it is compressed, in which format, and how long
-// its chunks are. It uses samples of the message, because the type of the elements is not known.
+// A Coder decides, for each message of a stream, whether the message is compressed, in which format
+// (type of the elements, compression/format.h), and how many of its bytes form a chunk. NCCL does
+// not report the type of the elements, so a Coder compresses samples of the message and compares.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,33 @@ namespace dlcp::core {
 
 // How a message is sent.
 struct MessageCoding {
-  std::uint32_t chunk_bytes = 0;  // 0: not compressed, in chunks of the agreed size
-  compression::Format format = compression::Format::kBfloat16;
+  // Bytes of the message per chunk, before compression. 0: the message is not compressed, and its
+  // chunks have the payload size that the handshake fixed.
+  std::uint32_t chunk_bytes = 0;
+  compression::Format format = compression::Format::kBfloat16;  // meaningless if not compressed
 
   bool used() const { return chunk_bytes != 0; }
 };
 
 class Coder {
  public:
-  // `payload_bytes`: of an uncompressed packet.
+  // `payload_bytes`: how many bytes of a message a full packet carries without compression.
   MessageCoding choose(std::span<const std::byte> message, std::uint32_t payload_bytes);
-  // Packets without compression per packet with it, for the last message that was sampled.
+  // For the last message that was sampled: its number of packets without compression, divided by
+  // that with compression. Above 1, compression saves packets.
   double ratio() const { return ratio_; }
 
  private:
-  // Messages that are sent without sampling after a message that did not compress: one at first,
-  // twice as many after each further one, up to this number.
+  // Sampling costs time. After a sampled message that was not worth compressing, the next messages
+  // are sent uncompressed without sampling: 1 message at first, then 2, 4 and so on after each
+  // further such message, at most this many. After a compressed message it is 1 again.
   static constexpr unsigned kPassMax = 64;
 
-  std::optional<compression::Format> format_;  // of the last message
+  // Of the last message, if that was compressed; the next one is tried with it first.
+  std::optional<compression::Format> format_;
   double ratio_ = 1;
-  unsigned pass_ = 0;  // messages still to be sent without sampling
-  unsigned pass_next_ = 1;
+  unsigned pass_ = 0;       // number of messages still to be sent without sampling
+  unsigned pass_next_ = 1;  // value for pass_ after the next message that is not worth compressing
 };
 
 }  // namespace dlcp::core
