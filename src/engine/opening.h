@@ -1,15 +1,13 @@
 // Opens a connection to another rank, or a bundle: one connection on each lane, for as many lanes
-// as both ranks have. Until the peer answers the first connection, an Opening replaces it by
-// others:
-// - If the caller passes ways (ways.h: pairs of a local device and an address of the peer, for
-// UDP),
-//   it tries the ways in their order, again and again, with longer times in each round.
-// - Otherwise it begins with the carrier of the route, and goes on to the next one in the order of
-//   carriers() (RoCE, UDP) that both ranks have, once each.
-// The connections on further lanes follow when the first one is open.
+// as both ranks have. The connections on further lanes follow when the first one is open. If the
+// peer does not answer the first one, an Opening closes it and makes another attempt:
+// - If the caller passes several ways (ways.h: pairs of a local device and an address of the peer,
+//   for UDP), it tries them in their order, again and again, and waits longer in each round.
+// - Otherwise it begins with the carrier of the route and tries each later one in the order of
+//   carriers() (RoCE, then UDP) that both ranks have, once.
 //
-// An abandoned attempt cannot deliver data. A listener passes a connection to accept() only after
-// START (core/setup), and this side sends START only after the peer has answered.
+// An attempt that was closed in this way cannot deliver data a second time: a listener passes a
+// connection to accept() only after START (core/setup), which this side sends only after an answer.
 #pragma once
 
 #include <functional>
@@ -44,7 +42,8 @@ class Opening {
   };
   enum class Over : std::uint8_t { kOneLane, kAllLanes };
   // Starts the first connection, from `port` over `route`, which choose_route() returned for `port`
-  // and `peer`. `patience`: if a carrier is not answered in this time, the next one is tried.
+  // and `peer`. `patience`: if the peer does not answer over a
+  // carrier in this time, the next carrier is tried, if there is one.
   Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
           Duration patience, Over lanes = Over::kOneLane, OpeningWays ways = {});
 

@@ -1,6 +1,6 @@
 // A Coder decides, for each message of a stream, whether the message is compressed, in which format
-// (type of the elements, compression/format.h), and how many of its bytes form a chunk. NCCL does
-// not report the type of the elements, so a Coder compresses samples of the message and compares.
+// (the type of its elements, compression/format.h), and how many of its bytes form a chunk. It does
+// not know the type, so it compresses samples of the message in several formats and takes the best.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct MessageCoding {
 
 class Coder {
  public:
+  // Returns how `message`, the next one of the stream, is sent.
   // `payload_bytes`: how many bytes of a message a full packet carries without compression.
   MessageCoding choose(std::span<const std::byte> message, std::uint32_t payload_bytes);
   // For the last message that was sampled: its number of packets without compression, divided by
@@ -32,7 +33,8 @@ class Coder {
  private:
   // Sampling costs time. After a sampled message that was not worth compressing, the next messages
   // are sent uncompressed without sampling: 1 message at first, then 2, 4 and so on after each
-  // further such message, at most this many. After a compressed message it is 1 again.
+  // further such message, at most this many. After a message that was compressed, the number is 1
+  // again.
   static constexpr unsigned kPassMax = 64;
 
   // Of the last message, if that was compressed; the next one is tried with it first.
