@@ -42,8 +42,8 @@ class Opening {
   };
   enum class Over : std::uint8_t { kOneLane, kAllLanes };
   // Starts the first connection, from `port` over `route`, which choose_route() returned for `port`
-  // and `peer`. `patience`: if the peer does not answer over a
-  // carrier in this time, the next carrier is tried, if there is one.
+  // and `peer`. `patience`: if the peer does not answer over a carrier in this time, the next
+  // carrier is tried, if there is one.
   Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
           Duration patience, Over lanes = Over::kOneLane, OpeningWays ways = {});
 

@@ -23,11 +23,11 @@ struct MessageCoding {
 
 class Coder {
  public:
-  // Returns how `message`, the next one of the stream, is sent.
-  // `payload_bytes`: how many bytes of a message a full packet carries without compression.
+  // Decides how `message`, the next one of the stream, is sent. `payload_bytes`: how many bytes of
+  // a message a full packet carries without compression.
   MessageCoding choose(std::span<const std::byte> message, std::uint32_t payload_bytes);
   // For the last message that was sampled: its number of packets without compression, divided by
-  // that with compression. Above 1, compression saves packets.
+  // the estimated number with compression. Above 1, compression saves packets.
   double ratio() const { return ratio_; }
 
  private:
