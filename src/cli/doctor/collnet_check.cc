@@ -21,7 +21,7 @@ Finding says(Level level, const std::string& value, const std::string& fix = "")
 std::string loss_words(const CollnetState& state) {
   if (state.loss_budget_ppm == 0 || state.by_plan) return "; exact";
   if (state.nccl_version != 0 && state.nccl_version < kTellsLengthsSince) {
-    return fmt::format("; exact, as NCCL {} does not tell how long tensors are",
+    return fmt::format("; exact, because NCCL {} does not report tensor lengths",
                        nccl_version_text(state.nccl_version));
   }
   return fmt::format("; sums of floats may lose {:.4g}%", state.loss_budget_ppm / 1e4);
@@ -43,8 +43,9 @@ Finding judge_collnet(const CollnetState& state) {
         idle != nullptr ? "export NCCL_COLLNET_ENABLE=1" : "");
   }
   if (state.refused) {
-    return says(Level::kWarn, "off: NCCL_COLLNET_ENABLE offers it, and DLCP_COLLNET=off refuses",
-                "unset one of them; the same on all hosts");
+    return says(Level::kWarn,
+                "off: NCCL_COLLNET_ENABLE=1 enables CollNet, but DLCP_COLLNET=off disables it",
+                "unset one of the two, on all hosts alike");
   }
   if (state.nccl_version != 0 && state.nccl_version < kServedSince) {
     return says(
@@ -53,9 +54,9 @@ Finding judge_collnet(const CollnetState& state) {
         "NCCL 2.20 or newer");
   }
   if (!state.bad_hubs.empty()) {
-    return says(
-        Level::kWarn, fmt::format("off: DLCP_COLLNET_HUBS: {}", state.bad_hubs),
-        "HOST or HOST:PORT of each dlcp-hub, with commas; no DLCP_PLAN or _SWITCH beside it");
+    return says(Level::kWarn, fmt::format("off: DLCP_COLLNET_HUBS: {}", state.bad_hubs),
+                "list the hubs as HOST or HOST:PORT, separated by commas; do not set DLCP_PLAN or "
+                "DLCP_COLLNET_SWITCH as well");
   }
   if (!state.switch_fault.empty()) {
     return says(
@@ -67,19 +68,18 @@ Finding judge_collnet(const CollnetState& state) {
     const bool tells = state.nccl_version == 0 || state.nccl_version >= kTellsLengthsSince;
     return says(
         tells ? Level::kOk : Level::kWarn,
-        tells
-            ? fmt::format("on: sums of float32 go by the switch {}, which rounds them; others by "
-                          "direct exchange{}",
-                          state.by_switch, loss_words(state))
-            : fmt::format("on, by direct exchange: NCCL {} does not tell how long tensors are, so "
-                          "no sum goes by the switch {}",
-                          nccl_version_text(state.nccl_version), state.by_switch),
+        tells ? fmt::format("on: the switch {} adds float32 sums, with rounding; other sums use "
+                            "direct exchange{}",
+                            state.by_switch, loss_words(state))
+              : fmt::format("on, by direct exchange: NCCL {} does not report tensor lengths, so "
+                            "no sum uses the switch {}",
+                            nccl_version_text(state.nccl_version), state.by_switch),
         tells ? "" : "NCCL 2.28 or newer");
   }
-  const std::string by = state.by_plan ? "go by DLCP_PLAN"
+  const std::string by = state.by_plan ? "follow DLCP_PLAN"
                          : state.hubs.empty()
-                             ? "may go by direct exchange, from 3 nodes on"
-                             : "may go by the hubs " + state.hubs + ", from 3 nodes on";
+                             ? "may use direct exchange, on 3 or more nodes"
+                             : "may use the hubs " + state.hubs + ", on 3 or more nodes";
   return says(Level::kOk, fmt::format("on: all-reduces {}{}", by, loss_words(state)));
 }
 

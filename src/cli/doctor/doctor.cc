@@ -175,8 +175,8 @@ ExitCode listen(const DoctorOptions& options) {
   auto responder = EchoResponder::open(ports);
   if (!responder) return fail(responder.error(), kExitFailures);
   fmt::print(
-      "answering at UDP port {} and at random ones of 49152-65535; on the other host: dlcp doctor "
-      "--peer HOST{}\n",
+      "answering probes at UDP port {} and at random ports of 49152-65535; now run on the other "
+      "host: dlcp doctor --peer HOST{}\n",
       fmt::join(ports, " and "), options.port == 0 ? "" : fmt::format(":{}", options.port));
   std::fflush(stdout);
   using Clock = std::chrono::steady_clock;
@@ -205,19 +205,20 @@ ExitCode listen(const DoctorOptions& options) {
 void add_doctor(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App& doctor =
-      add_verb(app, "doctor", "Check this host, or the path to another, and say what to mend");
+      add_verb(app, "doctor", "Check this host, or the path to another host, and suggest fixes");
   add_flag(doctor, "--json", options->json, "Print one JSON object instead of text");
   add_flag(doctor, "--strict", options->strict, "Exit with 1 when there are warnings");
-  auto* listen_flag =
-      add_flag(doctor, "--listen", options->listen, "Answer the probes of another host's --peer");
+  auto* listen_flag = add_flag(doctor, "--listen", options->listen,
+                               "Answer the probes of `dlcp doctor --peer` on another host");
   auto* peer = add_text(doctor, "--peer", options->peer,
-                        "HOST[:PORT] where `dlcp doctor --listen` runs: check the ports that "
-                        "data uses, MTU, marks, loss and delay, there and back");
+                        "HOST[:PORT] where `dlcp doctor --listen` runs: check, in both "
+                        "directions, the UDP ports for data, MTU, DSCP and ECN marks, loss and "
+                        "delay");
   add_count(doctor, "--port", options->port, {1, 65535},
-            "UDP port where --listen and --peer meet, the same on both hosts (default: 48555 or "
-            "61555, whichever gets through)");
+            "UDP port of the first contact between --listen and --peer, the same on both hosts "
+            "(default: 48555 and 61555 are tried)");
   need(add_time(doctor, "--seconds", options->seconds, {0, 1e9},
-                "With --listen: stop after so long (default 0: never)"),
+                "With --listen: stop after this time (default 0: never)"),
        listen_flag);
   need(add_count(doctor, "--paths", options->probe.paths, {1, 256},
                  "With --peer: source ports to probe from (default 16)"),
@@ -227,11 +228,11 @@ void add_doctor(CLI::App& app, ExitCode& exit_code) {
        peer);
   exclude_each_other(peer, listen_flag);
   const char* const footer =
-      "Exit codes: 0 fit (warnings allowed), 1 warnings with --strict, 2 usage, 3 at least one "
-      "check failed.\n"
-      "Examples:\n  dlcp doctor                     this host\n"
-      "  dlcp doctor --listen            on host B, then on host A:\n  dlcp doctor --peer B "
-      "--json";
+      "Exit codes: 0 no check failed (warnings allowed), 1 warnings with --strict, 2 usage "
+      "error, 3 at least one check failed.\nExamples:\n  "
+      "dlcp doctor                     this host\n  "
+      "dlcp doctor --listen            on host B, then on host A:\n  "
+      "dlcp doctor --peer B --json";
   complete(doctor, footer, [options, peer, &exit_code] {
     exit_code = options->listen ? listen(*options)
                 : given(peer)   ? examine_path(*options)

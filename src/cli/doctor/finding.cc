@@ -32,10 +32,14 @@ std::size_t count(const Findings& findings, Level level) {
 std::string to_text(const Findings& findings, std::size_t width) {
   constexpr std::size_t kColumn = 22;
   std::string text;
-  for (const Finding& finding : findings) {
-    text += beside(fmt::format("{:<5} {}", name_of(finding.level), finding.check), finding.value,
+  for (auto finding = findings.begin(); finding != findings.end(); ++finding) {
+    text += beside(fmt::format("{:<5} {}", name_of(finding->level), finding->check), finding->value,
                    kColumn, width);
-    if (!finding.fix.empty()) text += beside("", "fix: " + finding.fix, kColumn, width);
+    const auto has_this_fix = [&](const Finding& other) { return other.fix == finding->fix; };
+    if (finding->fix.empty() || std::any_of(finding + 1, findings.end(), has_this_fix)) continue;
+    const auto rows = std::count_if(findings.begin(), findings.end(), has_this_fix);
+    const std::string label = rows == 1 ? "fix: " : fmt::format("fix for {} rows: ", rows);
+    text += beside("", label + finding->fix, kColumn, width);
   }
   return text;
 }

@@ -28,7 +28,7 @@ using Findings = std::vector<Finding>;
 std::size_t count(const Findings& findings, Level level);
 
 // Level, check and value of each finding, wrapped at `width`, with "fix:" below those that have
-// one.
+// one. A fix of several findings is printed once, below the last of them, with their number.
 std::string to_text(const Findings& findings, std::size_t width);
 nlohmann::json to_json(const Findings& findings);
 

@@ -31,11 +31,10 @@ Finding interface_finding(const datapath::Interface& interface) {
                   mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
   if (mtu < kMtuTooSmall) {
     finding.level = Level::kFail;
-    finding.fix = fmt::format("ip link set dev {} mtu 1500 (control frames need {})",
+    finding.fix = fmt::format("ip link set dev {} mtu 1500 (DLCP's control frames need {} bytes)",
                               interface.name, kMtuTooSmall);
   } else if (mtu < kMtuWorthRaising && !properties.is_virtual) {
-    finding.fix = fmt::format("if the network carries jumbo frames: ip link set dev {} mtu 9000",
-                              interface.name);
+    finding.fix = "if the network carries jumbo frames: ip link set dev NAME mtu 9000";
   }
   return finding;
 }
@@ -79,11 +78,12 @@ Finding check_kernel(const std::string& release) {
     return {"kernel", Level::kWarn, "unknown release '" + release + "'", ""};
   const int version = major * 1000 + minor;
   if (version < kKernelWithGro) {
-    return {"kernel", Level::kWarn, release + ": no merged receive (UDP_GRO); works, slowly",
+    return {"kernel", Level::kWarn, release + ": no merged receive (UDP_GRO), so receiving is slow",
             "Linux 5.4 or newer"};
   }
   if (version < kKernelTested)
-    return {"kernel", Level::kWarn, release + ": not tried by us", "Linux 5.4 or newer"};
+    return {"kernel", Level::kWarn, release + ": DLCP is not tested on this kernel",
+            "Linux 5.4 or newer"};
   return {"kernel", Level::kOk, release, ""};
 }
 

@@ -108,7 +108,8 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   MarkSocket socket(Fd(::socket(domain, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     local.family);
   if (!socket.fd_.valid())
-    return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", system_text(errno)), ""};
+    return Error{ErrorCode::kSystem,
+                 fmt::format("cannot open a UDP socket: {}", system_text(errno)), ""};
   set_ip_options(socket.descriptor(), local.family);
   set_option(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, 1 << 20);
   std::minstd_rand random{std::random_device{}()};
@@ -122,7 +123,7 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   return Error{ErrorCode::kSystem,
                fmt::format("cannot bind UDP port {} of {}: {}", socket.port_,
                            datapath::to_string(local), system_text(errno)),
-               "choose another with --port"};
+               "choose another port with --port"};
 }
 
 Status MarkSocket::connect(const SocketAddress& peer) {

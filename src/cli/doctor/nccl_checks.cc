@@ -127,44 +127,49 @@ bool is_ours_unasked() {
 Finding judge_plugin_version(const std::string& path, const std::string& version,
                              const std::string& own, bool same) {
   const std::string wanted =
-      own.empty() ? "put the plugin of this release where the job finds it"
+      own.empty() ? "install the plugin of this release where the job's loader finds it"
                   : fmt::format(
-                        "export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH, or install plugin and "
-                        "tools from one package",
+                        "export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH, or install the plugin and "
+                        "the tools from the same package",
                         quoted(own.substr(0, own.rfind('/'))));
   if (version != DLCP_VERSION) {
     return {"plugin_version", Level::kWarn,
-            fmt::format("jobs load {}, {}; this program is of version {}{}", path,
-                        version.empty() ? "which says no version" : "of version " + version,
-                        DLCP_VERSION, own.empty() ? "" : ", as is " + own),
+            fmt::format("jobs load {} ({}), but this program has version {}{}", path,
+                        version.empty() ? "it reports no version" : "version " + version,
+                        DLCP_VERSION, own.empty() ? "" : ", as does " + own),
             wanted};
   }
   if (!own.empty() && !same) {
     return {"plugin_version", Level::kWarn,
-            fmt::format("jobs load {}, which is another build of version {} than {} beside this "
-                        "program",
+            fmt::format("jobs load {}, which is a different build of version {} than {} next to "
+                        "this program",
                         path, version, own),
             wanted};
   }
-  return {"plugin_version", Level::kOk, version + ", as this program", ""};
+  return {"plugin_version", Level::kOk, version + ", the same as this program", ""};
 }
 
 Finding judge_reload(int version, bool keeps, bool unasked) {
   const std::string nccl = "NCCL " + nccl_version_text(version);
   if (version < kForgetsPluginSince || version > kForgetsPluginUntil) {
-    return {"nccl_reload", Level::kOk, nccl + " finds the plugin again after the last communicator",
+    return {"nccl_reload", Level::kOk,
+            nccl +
+                " finds the plugin again when a process creates communicators after its last "
+                "one was destroyed",
             ""};
   }
   const std::string forgets =
-      nccl + " forgets NCCL_NET_PLUGIN when a process's last communicator ends";
+      nccl +
+      " drops the plugin name (NCCL_NET_PLUGIN) when the last communicator of a process is "
+      "destroyed";
   if (keeps || unasked) {
     return {"nccl_reload", Level::kOk,
-            fmt::format("{}; {} sees to that", forgets,
-                        keeps ? "NCCL_NET_PLUGIN_REF_COUNT" : "libnccl-net.so, which is ours,"),
+            fmt::format("{}, but {} lets later communicators find it", forgets,
+                        keeps ? "NCCL_NET_PLUGIN_REF_COUNT" : "libnccl-net.so, which is DLCP,"),
             ""};
   }
   return {"nccl_reload", Level::kWarn,
-          forgets + ": the next ones fail, or use another network without a word",
+          forgets + ": later communicators may fail or silently use another network",
           "export NCCL_NET_PLUGIN_REF_COUNT=1"};
 }
 
@@ -183,26 +188,27 @@ Findings check_nccl() {
     const int taken = net_abi_taken(version);
     if (taken == 0) {
       return {{"nccl", Level::kFail,
-               fmt::format("{} at {}: too old, it looks up no net ABI of ours",
+               fmt::format("{} at {} is too old: it supports none of this plugin's net ABI "
+                           "versions",
                            nccl_version_text(version), library.path),
                "NCCL 2.13.4 or newer"}};
     }
-    return {{"nccl", Level::kOk,
-             fmt::format("{} at {}; takes net ABI v{}", nccl_version_text(version), library.path,
-                         taken),
-             ""},
-            judge_reload(version, engine::nccl_keeps_net_plugin(), is_ours_unasked()),
-            check_collnet(version)};
+    return {
+        {"nccl", Level::kOk,
+         fmt::format("{} at {}; uses net ABI v{}", nccl_version_text(version), library.path, taken),
+         ""},
+        judge_reload(version, engine::nccl_keeps_net_plugin(), is_ours_unasked()),
+        check_collnet(version)};
   }
   if (!unusable.empty()) {
-    return {{"nccl", Level::kWarn, "found but not loadable: " + unusable,
-             "run in the job's own environment (its LD_LIBRARY_PATH, container or virtual "
+    return {{"nccl", Level::kWarn, "found, but cannot be loaded: " + unusable,
+             "run this in the job's own environment (its LD_LIBRARY_PATH, container or virtual "
              "environment)"}};
   }
-  return {
-      {"nccl", Level::kWarn, "not found on the loader's path, in Python's folders or /usr/local",
-       "run in the job's own environment; `dlcp bench` needs no NCCL"},
-      check_collnet(0)};
+  return {{"nccl", Level::kWarn,
+           "not found in the loader's search path, Python's package folders or /usr/local",
+           "run this in the job's own environment; `dlcp bench` works without NCCL"},
+          check_collnet(0)};
 }
 
 Findings check_plugin() {
@@ -221,17 +227,18 @@ Findings check_plugin() {
   const std::string reason = ::dlerror();
   const std::string own = own_plugin_path();
   if (own.empty()) {
-    return {{"plugin", Level::kFail, "not loadable: " + reason,
+    return {{"plugin", Level::kFail, "cannot be loaded: " + reason,
              "build it (cmake --preset release && cmake --build --preset release) and put its "
              "folder on LD_LIBRARY_PATH"}};
   }
   const Library by_path(own);
   if (by_path.handle == nullptr) {
     return {{"plugin", Level::kFail, fmt::format("{} does not load: {}", own, ::dlerror()),
-             "build it on this machine, or install the libraries it names"}};
+             "build it on this machine, or install the libraries that the message names"}};
   }
   return {{"plugin", Level::kWarn,
-           fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
+           fmt::format("{} can be loaded (net ABI {}), but NCCL_NET_PLUGIN=dlcp does not find "
+                       "it there",
                        by_path.path, exported_abis(by_path.handle)),
            fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
                        quoted(own.substr(0, own.rfind('/'))))}};
@@ -258,7 +265,8 @@ Finding check_rdma() {
   const std::string value = fmt::format("RDMA ports: {}", list.empty() ? "none" : list);
   if (const auto library = datapath::check_verbs(); usable && !library)
     return {"rdma", Level::kWarn, value + "; " + library.error().what, library.error().hint};
-  return {"rdma", Level::kOk, value + (usable ? "; used with peers that have one too" : ""), ""};
+  return {"rdma", Level::kOk,
+          value + (usable ? "; used with peers that also have a usable port" : ""), ""};
 }
 
 }  // namespace dlcp::cli

@@ -52,12 +52,13 @@ Finding judge_net(const NcclSettings& settings) {
   const auto* net = settings.find("NCCL_NET");
   if (net == nullptr) {
     return {"nccl_net", Level::kOk, "NCCL_NET is not set: NCCL takes the first network that works",
-            "export NCCL_NET=DLCP, so that a rank that cannot load the plugin says so"};
+            "export NCCL_NET=DLCP, so that a rank that cannot load the plugin fails with a "
+            "message"};
   }
   if (is_same_word(net->value, "DLCP"))
     return {"nccl_net", Level::kOk, shown("NCCL_NET", *net), ""};
   return {"nccl_net", Level::kFail,
-          shown("NCCL_NET", *net) + ": NCCL takes that network and never asks this plugin",
+          shown("NCCL_NET", *net) + ": NCCL uses that network and never calls this plugin",
           how_to_set("NCCL_NET=DLCP", *net)};
 }
 

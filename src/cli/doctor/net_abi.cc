@@ -26,13 +26,15 @@ std::string nccl_version_text(int version) {
 
 void add_abi(CLI::App& app, ExitCode& exit_code) {
   const auto table = [] {
-    Document document{{"NCCL", "newest net interface it looks up", "takes from this plugin"}, {}};
+    Document document{
+        {"NCCL", "newest net interface it looks up", "net interface used with this plugin"}, {}};
     for (const NetAbiRow& row : kNetAbiRows)
       document.rows.push_back({row.releases, fmt::format("v{}", row.newest),
                                fmt::format("v{}", net_abi_taken(row.since))});
     return document;
   };
-  add_document_verb(app, exit_code, "abi", "Which net interface each release of NCCL takes", table);
+  add_document_verb(app, exit_code, "abi",
+                    "Which net interface each NCCL release uses with this plugin", table);
 }
 
 }  // namespace dlcp::cli

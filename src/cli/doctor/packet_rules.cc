@@ -60,19 +60,19 @@ bool has_word(std::string_view rule, std::string_view word) {
 
 Finding dropping(std::string_view rule) {
   return {
-      "firewall", Level::kWarn, fmt::format("a rule keeps out ports that data uses: {}", rule),
+      "firewall", Level::kWarn,
+      fmt::format("a firewall rule drops or rejects UDP ports that DLCP uses for data: {}", rule),
       fmt::format("accept UDP {}-{} from the job's hosts before that rule", kFirstPort, kLastPort)};
 }
 
 Finding closed_chain(const std::string& chain) {
-  return {
-      "firewall", Level::kWarn,
-      fmt::format("the input chain {} drops what no rule accepts, and none that this check "
-                  "understands accepts UDP {}-{}",
-                  chain, kFirstPort, kLastPort),
-      fmt::format("nft add rule FAMILY TABLE {} ip saddr SUBNET udp dport {}-{} accept; try with "
-                  "`dlcp doctor --peer`",
-                  chain, kFirstPort, kLastPort)};
+  return {"firewall", Level::kWarn,
+          fmt::format("the input chain {} drops packets that no rule accepts, and this check found "
+                      "no rule that accepts UDP {}-{}",
+                      chain, kFirstPort, kLastPort),
+          fmt::format("nft add rule FAMILY TABLE {} ip saddr SUBNET udp dport {}-{} accept; then "
+                      "test with `dlcp doctor --peer`",
+                      chain, kFirstPort, kLastPort)};
 }
 
 }  // namespace
@@ -86,12 +86,13 @@ Findings check_reverse_path_filter(const std::vector<datapath::Interface>& devic
   if (strict.empty() || devices.size() < 2) return {};
   const bool is_risk = !check_shared_subnets(devices).empty();
   Finding finding{"rp_filter", is_risk ? Level::kWarn : Level::kOk,
-                  fmt::format("strict on {}: a packet is dropped unless the way back leaves by the "
-                              "card that it came by",
+                  fmt::format("strict on {}: the kernel drops a packet unless the route back to "
+                              "its sender uses the interface on which it arrived",
                               strict),
                   ""};
   if (is_risk)
-    finding.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2 and the same for each of these cards";
+    finding.fix =
+        "sysctl -w net.ipv4.conf.all.rp_filter=2 and the same for each of these interfaces";
   return {finding};
 }
 
@@ -104,11 +105,11 @@ Findings check_shared_subnets(const std::vector<datapath::Interface>& devices) {
       findings.push_back(
           {"subnet", Level::kWarn,
            fmt::format(
-               "{} and {} are both in {}: each sends its own packets, but peers may send to "
-               "both by one of them",
+               "{} and {} are both in {}: peers may send the packets for both addresses to one "
+               "of them",
                devices[i].name, devices[j].name, subnet),
-           "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, or a subnet "
-           "for each card"});
+           "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, or give "
+           "each interface a subnet of its own"});
     }
   return findings;
 }

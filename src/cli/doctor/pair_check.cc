@@ -88,11 +88,11 @@ Finding first_failure(const PairResult& pair) {
 
 std::string translation_of(const PairResult& pair) {
   if (pair.measurement && pair.measurement->back.other_sender)
-    return fmt::format("packets that the peer sends by itself come from {}",
+    return fmt::format("packets that the peer initiates arrive from {}",
                        datapath::to_string(*pair.measurement->back.other_sender));
-  return fmt::format("{}:{} here is {}:{} at the peer", datapath::to_string(pair.here.ip),
-                     pair.sent_from, datapath::to_string(pair.seen->seen_from),
-                     pair.seen->seen_port);
+  return fmt::format("{}:{} of this host appears as {}:{} at the peer",
+                     datapath::to_string(pair.here.ip), pair.sent_from,
+                     datapath::to_string(pair.seen->seen_from), pair.seen->seen_port);
 }
 
 Finding judge(const PairResult& pair) {
@@ -101,23 +101,22 @@ Finding judge(const PairResult& pair) {
     finding.level = Level::kFail;
     finding.value += ": NAT: " + translation_of(pair);
     finding.fix =
-        "DLCP does not pass through NAT: use addresses that reach each other as they are "
+        "DLCP does not support NAT: use addresses that reach each other without translation "
         "(NCCL_SOCKET_IFNAME; containers: --network host, or a routed network)";
   } else if (!pair.measurement) {
     finding.level = Level::kFail;
     finding.value += ": " + pair.trouble;
-    finding.fix = fmt::format(
-        "if they should reach each other: check cables and switch ports, open UDP 49152-65535 both "
-        "ways, and compare `ip route get {} from {}` here with the way back there; strict "
-        "rp_filter "
-        "drops packets that come by another card",
-        datapath::to_string(pair.there.ip), datapath::to_string(pair.here.ip));
+    finding.fix =
+        "if these two addresses should reach each other: check cables and switch ports, open "
+        "UDP 49152-65535 in both directions, and compare `ip route get PEER from ADDRESS` on "
+        "both hosts; strict rp_filter drops packets that arrive on another interface";
   } else if (Finding failed = first_failure(pair); failed.level == Level::kFail) {
     finding.level = Level::kFail;
     finding.value += ": " + failed.value;
     finding.fix = std::move(failed.fix);
   } else {
-    finding.value += fmt::format(": both ways, path MTU {}", pair.measurement->mtu_both);
+    finding.value +=
+        fmt::format(": works in both directions, path MTU {}", pair.measurement->mtu_both);
     for (const Finding& mark : judge(*pair.measurement))
       if (mark.check == "path_marks" && mark.level == Level::kWarn)
         finding.value += "; " + mark.value;
@@ -166,7 +165,7 @@ Result<std::vector<NamedDevice>> ask_devices(const datapath::IpAddress& peer,
                                              const std::vector<std::uint16_t>& meeting_ports) {
   const auto asked = ask(peer, meeting_ports, {});
   if (!asked)
-    return Error{ErrorCode::kRemote, "the listener does not tell its devices",
+    return Error{ErrorCode::kRemote, "the listener does not report its devices",
                  "run the same version of dlcp on both hosts"};
   return asked->answer.devices;
 }
@@ -207,7 +206,7 @@ Finding verdict(const std::vector<PairResult>& pairs, const Findings& findings,
   const auto failed = std::ranges::find(findings, Level::kFail, &Finding::level);
   if (failed != findings.end()) {
     return {"verdict", Level::kFail,
-            fmt::format("NCCL cannot use DLCP between these hosts yet; first: {}: {}",
+            fmt::format("NCCL cannot use DLCP between these hosts; first problem: {}: {}",
                         failed->check, failed->value),
             failed->fix};
   }
@@ -222,7 +221,7 @@ Finding verdict(const std::vector<PairResult>& pairs, const Findings& findings,
     else
       over += (over.empty() ? "" : ", ") + name_of(*used);
   }
-  if (!others.empty()) over += fmt::format("; connections of {} go that way, too", others);
+  if (!others.empty()) over += fmt::format("; connections of {} use these addresses, too", others);
   return {"verdict", Level::kOk,
           fmt::format("NCCL will use DLCP between these hosts over {}",
                       over.empty() ? "the path to " + peer : over),

@@ -46,8 +46,8 @@ Status PathProbe::open_lanes() {
     const std::uint16_t to = ports_.data_port(static_cast<std::uint16_t>(i));
     if (to == 0) {
       return Error{ErrorCode::kRemote, "the listener stopped answering",
-                   "run the check again; if that happens time and again, packets are lost or "
-                   "`dlcp doctor --listen` there is of another version"};
+                   "run the check again; if it fails repeatedly, the path loses packets or "
+                   "`dlcp doctor --listen` there has another version"};
     }
     auto socket = options_.from.open(options_.peer.family);
     if (!socket) return socket.error();

@@ -13,9 +13,8 @@ constexpr double kLossToMend = 0.01;      // a higher loss indicates a fault, no
 constexpr std::uint8_t kEcnBits = 3;
 constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
-    "make every switch and router on the way trust and keep DSCP and ECN of these ports (no "
-    "re-marking "
-    "at the edge), or choose code points that the site keeps";
+    "configure every switch and router on the path to trust and keep DSCP and ECN of these "
+    "ports (no re-marking at the edge), or choose code points that the site keeps";
 
 double ms(Duration d) {
   return static_cast<double>(d.count()) / 1e6;
@@ -32,7 +31,7 @@ std::string port_span(const std::vector<std::uint16_t>& ports) {
 std::string closed_text(const PortsResult& ports, const char* way) {
   if (ports.closed.empty()) return "";
   if (ports.open.empty()) return fmt::format("UDP {} is closed {}", kDataPorts, way);
-  return fmt::format("of {} UDP ports tried {} {} are closed: {}",
+  return fmt::format("of {} UDP ports tried {}, {} are closed: {}",
                      ports.open.size() + ports.closed.size(), way, ports.closed.size(),
                      port_span(ports.closed));
 }
@@ -43,19 +42,20 @@ Finding judge_ports(const PathMeasurement& m) {
   const std::string back = closed_text(m.back, "from the peer to this host");
   const bool unanswered = there.empty() && !m.answers;
   if (there.empty() && back.empty() && !unanswered) {
-    finding.value = fmt::format("UDP {} is open both ways: {} ports tried there, {} back",
-                                kDataPorts, m.there.open.size(), m.back.open.size());
+    finding.value =
+        fmt::format("UDP {} is open in both directions: {} ports tried towards the peer, {} back",
+                    kDataPorts, m.there.open.size(), m.back.open.size());
     return finding;
   }
   finding.level = Level::kFail;
   finding.value = unanswered ? fmt::format(
-                                   "probes get to UDP {} of the peer, but no answer does "
-                                   "to this host",
+                                   "probes reach UDP {} of the peer, but no answer reaches this "
+                                   "host",
                                    kDataPorts)
                              : there;
   if (!back.empty()) finding.value += finding.value.empty() ? back : "; " + back;
   finding.fix = fmt::format(
-      "accept UDP {} from each host of the job to each other in every firewall between (nft add "
+      "accept UDP {} in both directions in every firewall between the hosts of the job (nft add "
       "rule inet filter input ip saddr SUBNET udp dport {} accept)",
       kDataPorts, kDataPorts);
   return finding;
@@ -63,17 +63,19 @@ Finding judge_ports(const PathMeasurement& m) {
 
 Finding judge_mtu(const PathMeasurement& m) {
   Finding finding{"path_mtu", Level::kOk, "", ""};
-  finding.value = fmt::format("{} bytes there, {} there and back; the interface has {}",
-                              m.mtu_forward, m.mtu_both, m.route_mtu);
+  finding.value =
+      fmt::format("{} bytes towards the peer, {} in both directions; the interface has {}",
+                  m.mtu_forward, m.mtu_both, m.route_mtu);
   if (m.mtu_both < kMtuNeeded) {
     finding.level = Level::kFail;
-    finding.fix = fmt::format("the network must carry packets of {} bytes", kMtuNeeded);
+    finding.fix = fmt::format("raise the MTU of the path: DLCP needs packets of at least {} bytes",
+                              kMtuNeeded);
   } else if (m.mtu_both < m.route_mtu) {
     finding.level = Level::kWarn;
-    finding.value += m.mtu_both < m.mtu_forward ? "; the way back is the narrow one" : "";
+    finding.value += m.mtu_both < m.mtu_forward ? "; the way back has the smaller MTU" : "";
     finding.fix = fmt::format(
-        "raise the MTU of the switches between to {}; until then the plugin finds and uses the "
-        "smaller size, or set DLCP_MTU={}",
+        "raise the MTU of the switches on the path to {}; until then the plugin detects and "
+        "uses the smaller size, or set DLCP_MTU={}",
         m.route_mtu, m.mtu_both);
   }
   return finding;
@@ -108,7 +110,9 @@ Findings judge_marks(const PathMeasurement& m) {
   }
   if (findings.empty()) {
     return {{"path_marks", Level::kOk,
-             fmt::format("DSCP and ECN of all {} classes survive both ways", m.marks.size()), ""}};
+             fmt::format("DSCP and ECN of all {} classes arrive unchanged in both directions",
+                         m.marks.size()),
+             ""}};
   }
   findings.back().fix = kMarkFix;
   return findings;
@@ -145,16 +149,20 @@ Finding judge_loss(const PathMeasurement& m) {
     finding.level = Level::kFail;
     finding.value += fmt::format(", {} carry nothing", t.silent);
     finding.fix =
-        "a dead link behind a load balancer: compare the source ports in the table with the "
-        "switches' hash and counters";
+        "possibly a dead link behind a load balancer: compare the source ports in the table "
+        "with the switches' hash and drop counters";
   } else if (there > kLossToMend || back > kLossToMend) {
     finding.level = Level::kFail;
     finding.fix = t.lossy * 2 < m.lanes.size()
-                      ? "few paths are bad: look for one link with errors (CRC, FEC) or full queues"
-                      : "most paths are bad: look at the hosts' own links and at shared queues";
+                      ? "some paths lose packets: look for one link with errors (CRC, FEC) or "
+                        "full queues"
+                      : "most paths lose packets: look at the hosts' own links and at shared "
+                        "queues";
   } else if (t.lossy > 0) {
     finding.level = Level::kWarn;
-    finding.fix = "tolerated; worth a look at error and drop counters along the way";
+    finding.fix =
+        "DLCP tolerates this loss; check the error and drop counters of the switches on the "
+        "path";
   }
   return finding;
 }

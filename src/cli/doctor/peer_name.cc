@@ -30,8 +30,8 @@ Result<Peer> resolve_peer(const std::string& text) {
   }
   if (ip->is_link_local() && ip->scope == 0) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("'{}' is a link-local address of any interface", host),
-                 fmt::format("say which: {}%eth0", host)};
+                 fmt::format("'{}' is a link-local address without an interface", host),
+                 fmt::format("name the interface: {}%eth0", host)};
   }
   return Peer{*ip, parts.value().port};
 }

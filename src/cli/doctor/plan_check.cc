@@ -33,14 +33,14 @@ Findings check_plan() {
   if (!plan) return {{kCheck, Level::kFail, "DLCP_PLAN: " + plan.error().what, plan.error().hint}};
   if (plan.value().collective != synth::Collective::kAllReduce) {
     return {refused(path, fmt::format("a plan for {}", synth::name_of(plan.value().collective)),
-                    "all-reduces alone go by plans: dlcp synth --collective allreduce -o FILE")};
+                    "only all-reduces can use plans: dlcp synth --collective allreduce -o FILE")};
   }
   for (const synth::Bracket& bracket : plan.value().brackets) {
     const auto schedule = synth::proven_all_reduce(plan.value(), bracket.recipe);
     if (!schedule) return {refused(path, schedule.error().what, schedule.error().hint)};
   }
   return {{kCheck, Level::kOk,
-           fmt::format("all-reduces of {} hosts by {}: {}, proven", plan.value().ranks,
+           fmt::format("all-reduces of {} hosts use plan {}: {}, proven", plan.value().ranks,
                        synth::hash_of(plan.value()), plan.value().topology),
            ""}};
 }

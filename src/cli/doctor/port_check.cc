@@ -63,8 +63,9 @@ Status PortCheck::meet() {
   return Error{ErrorCode::kRemote,
                fmt::format("no answer at UDP port {}{}", fmt::join(ports_, " or "),
                            last_error_ != 0 ? fmt::format(": {}", system_text(last_error_)) : ""),
-               "run `dlcp doctor --listen` there; if it runs, a firewall closes UDP between the "
-               "hosts: open 49152-65535 both ways"};
+               "start `dlcp doctor --listen` there; if it runs already, UDP does not pass in "
+               "one direction: open 49152-65535 in both directions in every firewall between "
+               "the hosts"};
 }
 
 std::optional<wire::EchoReply> PortCheck::ask(const MarkSocket& socket, wire::EchoRequest request,

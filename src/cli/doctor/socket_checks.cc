@@ -75,8 +75,8 @@ Result<Burst> send_burst(bool merge) {
 
 // If loopback does not work, the kernel's features cannot be tested.
 Finding not_tried(const char* check, const Error& error) {
-  return {check, Level::kWarn, "not tried: " + error.what,
-          "ip link set lo up; checks of the kernel use loopback"};
+  return {check, Level::kWarn, "not tested: " + error.what,
+          "ip link set lo up; the kernel checks use loopback"};
 }
 
 Finding check_marks(IpFamily family) {
@@ -84,7 +84,7 @@ Finding check_marks(IpFamily family) {
   auto pair = open_pair(family);
   if (!pair) {
     finding.level = Level::kWarn;
-    finding.value = "not tried: " + pair.error().what;
+    finding.value = "not tested: " + pair.error().what;
     finding.fix = family == IpFamily::kV6 ? "nothing to do unless the job uses IPv6" : "";
     return finding;
   }
@@ -99,7 +99,7 @@ Finding check_marks(IpFamily family) {
                                   error != 0 ? system_text(error)
                                   : received ? fmt::format("got {:#04x}", received->tos)
                                              : "nothing arrived");
-      finding.fix = "look for a packet filter or eBPF program on lo that rewrites or drops";
+      finding.fix = "look for a packet filter or eBPF program on lo that rewrites or drops packets";
       return finding;
     }
   }
@@ -126,11 +126,11 @@ Finding check_buffer(const char* check, const char* sysctl, int option, int forc
   const std::uint64_t got = granted(option, force_option, kGoodBufferBytes);
   Finding finding{check, Level::kOk, "", ""};
   finding.value =
-      fmt::format("net.core.{} {}, a socket gets {} of {} asked for", sysctl,
+      fmt::format("net.core.{} is {}; a socket gets {} of the requested {} bytes", sysctl,
                   limit ? std::to_string(*limit) : "not readable here", got, kGoodBufferBytes);
   if (got < kGoodBufferBytes) {
     finding.level = Level::kWarn;
-    finding.value += "; works, with less data in flight";
+    finding.value += "; DLCP works, but with less data in flight";
     finding.fix = fmt::format("sysctl -w net.core.{}={} (and a line in /etc/sysctl.d/)", sysctl,
                               std::uint64_t{16} << 20);
   }
@@ -144,7 +144,7 @@ Finding check_segmentation() {
   const auto burst = send_burst(false);
   if (!burst) return not_tried("udp_segment", burst.error());
   if (burst.value().send_error == 0 && burst.value().receives == kSegments) {
-    finding.value = fmt::format("one send made {} datagrams", kSegments);
+    finding.value = fmt::format("one send produced {} datagrams", kSegments);
     return finding;
   }
   finding.level = Level::kWarn;
@@ -161,11 +161,11 @@ Finding check_merging() {
   const auto burst = send_burst(true);
   if (!burst) return not_tried("udp_gro", burst.error());
   if (burst.value().receives == 1 && burst.value().segment_bytes == kSegmentBytes) {
-    finding.value = fmt::format("one receive took {} datagrams", kSegments);
+    finding.value = fmt::format("one receive returned {} datagrams", kSegments);
     return finding;
   }
   finding.level = Level::kWarn;
-  finding.value = !burst.value().merging ? "the kernel does not know UDP_GRO"
+  finding.value = !burst.value().merging ? "the kernel does not support UDP_GRO"
                                          : fmt::format("{} receives for {} datagrams",
                                                        burst.value().receives, kSegments);
   finding.fix = "Linux 5.0 or newer; without it every packet costs a receive";

@@ -160,7 +160,7 @@ class DoctorNetwork(unittest.TestCase):
         found = {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
         for check in ("udp_segment", "udp_gro"):
             self.assertIn("ip link set lo up", found[check]["fix"])
-            self.assertTrue(found[check]["value"].startswith("not tried: "), found[check])
+            self.assertTrue(found[check]["value"].startswith("not tested: "), found[check])
 
 
 if __name__ == "__main__":

@@ -66,20 +66,26 @@ TEST_CASE("closed ports are named with the range and the direction") {
 
   PathMeasurement unanswered = closed;
   unanswered.there = {{50000}, {}, {}};
-  CHECK_THAT(find(judge(unanswered), "path_ports").value, Contains("no answer does"));
+  CHECK_THAT(find(judge(unanswered), "path_ports").value, Contains("no answer reaches this host"));
 
   PathMeasurement partly = healthy();
   partly.there.closed = {49200, 50100, 50200};
-  CHECK_THAT(find(judge(partly), "path_ports").value,
-             Contains("of 5 UDP ports tried towards the peer 3 are closed: 49200-50200 (3 ports)"));
+  CHECK_THAT(
+      find(judge(partly), "path_ports").value,
+      Contains("of 5 UDP ports tried towards the peer, 3 are closed: 49200-50200 (3 ports)"));
 }
 
 TEST_CASE("findings are wrapped next to their names") {
-  const Findings findings = {{"path_mtu", Level::kWarn, "a value of several words", "mend it"}};
+  const Findings findings = {{"path_mtu", Level::kWarn, "a value of several words", "raise it"}};
   CHECK(to_text(findings, 40) ==
         "warn  path_mtu        a value of several\n"
         "                      words\n"
-        "                      fix: mend it\n");
+        "                      fix: raise it\n");
+  const Findings same(2, {"pair", Level::kFail, "one", "open the ports"});
+  CHECK(to_text(same, 80) ==
+        "fail  pair            one\n"
+        "fail  pair            one\n"
+        "                      fix for 2 rows: open the ports\n");
 }
 
 TEST_CASE("a path with a smaller MTU than its interface is a warning with the direction") {
@@ -200,10 +206,11 @@ TEST_CASE(
   for (const int version : {22803, 22809, 22907, 23002}) {
     const Finding forgets = judge_reload(version, false, false);
     CHECK(forgets.level == Level::kWarn);
-    CHECK_THAT(forgets.value, Contains("forgets NCCL_NET_PLUGIN"));
+    CHECK_THAT(forgets.value, Contains("drops the plugin name (NCCL_NET_PLUGIN)"));
     CHECK(forgets.fix == "export NCCL_NET_PLUGIN_REF_COUNT=1");
     CHECK(judge_reload(version, true, false).level == Level::kOk);
-    CHECK_THAT(judge_reload(version, false, true).value, Contains("libnccl-net.so, which is ours"));
+    CHECK_THAT(judge_reload(version, false, true).value,
+               Contains("libnccl-net.so, which is DLCP,"));
   }
 }
 
@@ -215,12 +222,12 @@ TEST_CASE("a stale plugin in the loader's path is reported, with the tool's vers
   CHECK(judged(DLCP_VERSION, true).level == Level::kOk);
   const Finding stale = judged("0.0.9", false);
   CHECK(stale.level == Level::kWarn);
-  CHECK_THAT(stale.value, Contains("/usr/lib/libnccl-net-dlcp.so, of version 0.0.9"));
-  CHECK_THAT(stale.value, Contains("this program is of version " DLCP_VERSION));
+  CHECK_THAT(stale.value, Contains("/usr/lib/libnccl-net-dlcp.so (version 0.0.9)"));
+  CHECK_THAT(stale.value, Contains("this program has version " DLCP_VERSION));
   CHECK_THAT(stale.fix, Contains("LD_LIBRARY_PATH='/opt/my dlcp/lib':"));
-  CHECK_THAT(judged("", false).value, Contains("which says no version"));
+  CHECK_THAT(judged("", false).value, Contains("it reports no version"));
   CHECK(judged(DLCP_VERSION, false).level == Level::kWarn);
-  CHECK_THAT(judged(DLCP_VERSION, false).value, Contains("another build"));
+  CHECK_THAT(judged(DLCP_VERSION, false).value, Contains("a different build"));
   CHECK(judge_plugin_version("/a", DLCP_VERSION, "", false).level == Level::kOk);
   CHECK_THAT(judge_plugin_version("/a", "0.0.9", "", false).fix, Contains("of this release"));
 }
@@ -232,13 +239,14 @@ TEST_CASE("whether sums use a switch is reported with the reason") {
   CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET_SWITCH has no effect"));
   state.offered = true;
   CHECK(judge_collnet(state).level == Level::kOk);
-  CHECK_THAT(judge_collnet(state).value, Contains("by the switch 10.0.0.9, which rounds"));
+  CHECK_THAT(judge_collnet(state).value,
+             Contains("the switch 10.0.0.9 adds float32 sums, with rounding"));
   state.nccl_version = 22707;
   CHECK(judge_collnet(state).level == Level::kWarn);
-  CHECK_THAT(judge_collnet(state).value, Contains("no sum goes by the switch"));
-  state.switch_fault = "'x' is no port";
+  CHECK_THAT(judge_collnet(state).value, Contains("no sum uses the switch"));
+  state.switch_fault = "'x' is not a port";
   CHECK(judge_collnet(state).level == Level::kFail);
-  CHECK_THAT(judge_collnet(state).value, Contains("'x' is no port"));
+  CHECK_THAT(judge_collnet(state).value, Contains("'x' is not a port"));
 }
 
 TEST_CASE("whether direct exchange is on is reported with the reason") {
@@ -254,18 +262,18 @@ TEST_CASE("whether direct exchange is on is reported with the reason") {
   state.loss_budget_ppm = 10'000;
   CHECK_THAT(judge_collnet(state).value, Contains("sums of floats may lose 1%"));
   state.hubs = "a,b:1";
-  CHECK_THAT(judge_collnet(state).value, Contains("on: all-reduces may go by the hubs a,b:1"));
-  state.bad_hubs = "'a,' names no hub";
+  CHECK_THAT(judge_collnet(state).value, Contains("on: all-reduces may use the hubs a,b:1"));
+  state.bad_hubs = "'a,' is not a hub";
   CHECK(judge_collnet(state).level == Level::kWarn);
-  CHECK_THAT(judge_collnet(state).value, Contains("off: DLCP_COLLNET_HUBS: 'a,' names no hub"));
+  CHECK_THAT(judge_collnet(state).value, Contains("off: DLCP_COLLNET_HUBS: 'a,' is not a hub"));
   state.bad_hubs = "";
   state.nccl_version = 22707;
-  CHECK_THAT(judge_collnet(state).value, Contains("exact, as NCCL 2.27.7 does not tell"));
+  CHECK_THAT(judge_collnet(state).value, Contains("exact, because NCCL 2.27.7 does not report"));
   state.nccl_version = 21903;
   CHECK(judge_collnet(state).level == Level::kWarn);
   CHECK_THAT(judge_collnet(state).value, Contains("too old"));
   state.refused = true;
-  CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET=off refuses"));
+  CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET=off disables"));
 }
 
 namespace {
@@ -311,12 +319,12 @@ TEST_CASE("the verdict names each device's pair, or the first problem to fix") {
   CHECK(count(judge(half), Level::kWarn) == 1);
   CHECK(verdict(half, judge(half), "10.2.0.1").value ==
         "NCCL will use DLCP between these hosts over eth0 (10.1.0.1) to eth0 (10.2.0.1); "
-        "connections of eth1 go that way, too");
+        "connections of eth1 use these addresses, too");
   const std::vector<PairResult> none = {pair_of(0, 0, false)};
   const Finding last = verdict(none, judge(none), "10.2.0.1");
   CHECK(last.level == Level::kFail);
   CHECK(last.value ==
-        "NCCL cannot use DLCP between these hosts yet; first: pair: eth0 (10.1.0.1) to eth0 "
+        "NCCL cannot use DLCP between these hosts; first problem: pair: eth0 (10.1.0.1) to eth0 "
         "(10.2.0.1): no answer at UDP port 48555 or 61555");
   CHECK_FALSE(last.fix.empty());
 }
@@ -328,12 +336,13 @@ TEST_CASE("an address or port that the peer sees differently means NAT") {
   CHECK(pair.is_translated());
   CHECK_FALSE(pair.works());
   const Findings findings = judge(std::vector{pair});
-  CHECK_THAT(findings[0].value, Contains("NAT: 10.1.0.1:50000 here is 10.1.0.1:20000 at the peer"));
+  CHECK_THAT(findings[0].value,
+             Contains("NAT: 10.1.0.1:50000 of this host appears as 10.1.0.1:20000 at the peer"));
   PairResult back = pair_of(0, 0, true);
   back.measurement->back.other_sender = datapath::parse_ip_address("192.0.2.1").value();
   CHECK(back.is_translated());
   CHECK_THAT(judge(std::vector{back})[0].value,
-             Contains("NAT: packets that the peer sends by itself come from 192.0.2.1"));
+             Contains("NAT: packets that the peer initiates arrive from 192.0.2.1"));
 }
 
 TEST_CASE(
