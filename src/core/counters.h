@@ -9,59 +9,70 @@
 namespace dlcp::core {
 
 // X(identifier, "name", "what the counter counts, or where to look if it grows")
-#define DLCP_COUNTERS(X)                                                                           \
-  X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                        \
-  X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                           \
-  X(kBytesCompressed, "bytes_compressed",                                                          \
-    "of bytes_sent, those of compressed messages; see DLCP_COMPRESS")                              \
-  X(kBytesCompressedWire, "bytes_compressed_wire",                                                 \
-    "what bytes_compressed took in packets; bytes_compressed / bytes_compressed_wire is the "      \
-    "ratio")                                                                                       \
-  X(kBurstsSent, "bursts_sent",                                                                    \
-    "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")          \
-  X(kPacketsRetransmitted, "packets_retransmitted",                                                \
-    "the fabric drops: see dlcp doctor --peer, switch drop counters")                              \
-  X(kBytesRetransmitted, "bytes_retransmitted", "as packets_retransmitted")                        \
-  X(kSpuriousRetransmissions, "spurious_retransmissions",                                          \
-    "the fabric reorders within one path, or hosts are starved of CPU")                            \
-  X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")    \
-  X(kLostUrgentProtected, "bytes_lost_urgent_protected",                                           \
-    "of bytes_lost, counted by the sender: large magnitudes; the network drops without looking")   \
-  X(kLostUrgentDroppable, "bytes_lost_urgent_droppable", "the same: small magnitudes")             \
-  X(kLostBulkProtected, "bytes_lost_bulk_protected", "as bytes_lost_urgent_protected")             \
-  X(kLostBulkDroppable, "bytes_lost_bulk_droppable", "as bytes_lost_urgent_droppable")             \
-  X(kMessagesShort, "messages_short", "licensed messages that were completed with bytes_lost")     \
-  X(kNeedsSent, "needs_sent", "licensed messages over budget, repaired as exact ones are")         \
-  X(kLatePackets, "late_packets", "licensed packets that came after their message was complete")   \
-  X(kProbesSent, "probes_sent", "tails are lost or peers answer late")                             \
-  X(kPathsAvoided, "paths_avoided", "a link or switch drops most of what one path carries")        \
-  X(kPacketsReceived, "packets_received", "data packets accepted")                                 \
-  X(kBytesReceived, "bytes_received", "payload bytes placed")                                      \
-  X(kDuplicates, "duplicates", "data already held; harmless, follows spurious_retransmissions")    \
-  X(kCeMarksReceived, "ce_marks_received", "switches see congestion")                              \
-  X(kAcksSent, "acks_sent", "")                                                                    \
-  X(kAcksReceived, "acks_received", "")                                                            \
-  X(kUnpostedKept, "unposted_kept", "messages arrive before their receive is posted")              \
-  X(kDroppedUnposted, "dropped_unposted",                                                          \
-    "as unposted_kept, beyond the pool; they are sent again")                                      \
-  X(kDroppedMalformed, "dropped_malformed", "not ours, or damaged in the head")                    \
-  X(kDroppedVersion, "dropped_version", "peers run another wire version")                          \
-  X(kDroppedUnauthentic, "dropped_unauthentic",                                                    \
-    "damaged headers (payloads too with DLCP_CHECKSUM=full): cables, NIC offloads; or forged "     \
-    "ones")                                                                                        \
-  X(kDroppedForeignHost, "dropped_foreign_host",                                                   \
-    "a connection's packets from an IP address that is not its peer's: strangers, or NAT between " \
-    "ranks")                                                                                       \
-  X(kDroppedReplayed, "dropped_replayed", "packets that the network, or somebody, delivers twice") \
-  X(kDroppedUndecodable, "dropped_undecodable",                                                    \
-    "compressed payloads that were damaged on the way: cables, NIC offloads")                      \
-  X(kDroppedUnknownToken, "dropped_unknown_token",                                                 \
-    "strangers, or peers that outlived a connection")                                              \
-  X(kDroppedOutOfWindow, "dropped_out_of_window", "old or impossible message numbers or offsets")  \
-  X(kDroppedUnexpected, "dropped_unexpected", "a frame the connection's state does not allow")     \
-  X(kResetsReceived, "resets_received", "peers failed; their logs say why")                        \
-  X(kPeerTimeouts, "peer_timeouts",                                                                \
-    "peers died or the network was down for longer than DLCP_PEER_TIMEOUT")
+#define DLCP_COUNTERS(X)                                                                          \
+  X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                       \
+  X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                          \
+  X(kBytesCompressed, "bytes_compressed",                                                         \
+    "part of bytes_sent in compressed messages; see DLCP_COMPRESS")                               \
+  X(kBytesCompressedWire, "bytes_compressed_wire",                                                \
+    "size of bytes_compressed in packets; their quotient is the compression ratio")               \
+  X(kBurstsSent, "bursts_sent",                                                                   \
+    "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")         \
+  X(kPacketsRetransmitted, "packets_retransmitted",                                               \
+    "data packets sent again: the fabric drops; see dlcp doctor --peer, drop counters")           \
+  X(kBytesRetransmitted, "bytes_retransmitted", "payload bytes of packets_retransmitted")         \
+  X(kSpuriousRetransmissions, "spurious_retransmissions",                                         \
+    "packets that were late, not lost: reordering within a path, or hosts short of CPU time")     \
+  X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")   \
+  X(kLostUrgentProtected, "bytes_lost_urgent_protected",                                          \
+    "bytes_lost with large magnitudes, counted by the sender: the network ignores the marks")     \
+  X(kLostUrgentDroppable, "bytes_lost_urgent_droppable",                                          \
+    "bytes_lost with small magnitudes, counted by the sender")                                    \
+  X(kLostBulkProtected, "bytes_lost_bulk_protected",                                              \
+    "as bytes_lost_urgent_protected, in bulk classes")                                            \
+  X(kLostBulkDroppable, "bytes_lost_bulk_droppable",                                              \
+    "as bytes_lost_urgent_droppable, in bulk classes")                                            \
+  X(kMessagesShort, "messages_short", "licensed messages completed with lost bytes")              \
+  X(kNeedsSent, "needs_sent",                                                                     \
+    "licensed messages beyond the budget, repaired as exact messages are")                        \
+  X(kLatePackets, "late_packets", "licensed packets that arrived after the end of their message") \
+  X(kProbesSent, "probes_sent",                                                                   \
+    "probes: the last packets of a burst were lost, or the peer answers late")                    \
+  X(kPathsAvoided, "paths_avoided",                                                               \
+    "paths avoided because they lost most packets: check links and switches")                     \
+  X(kPacketsReceived, "packets_received", "data packets accepted")                                \
+  X(kBytesReceived, "bytes_received", "payload bytes placed")                                     \
+  X(kDuplicates, "duplicates",                                                                    \
+    "data received again; harmless, grows with spurious_retransmissions")                         \
+  X(kCeMarksReceived, "ce_marks_received",                                                        \
+    "packets with a congestion mark: switches are congested")                                     \
+  X(kAcksSent, "acks_sent", "")                                                                   \
+  X(kAcksReceived, "acks_received", "")                                                           \
+  X(kUnpostedKept, "unposted_kept", "messages that arrived before their receive was posted")      \
+  X(kDroppedUnposted, "dropped_unposted",                                                         \
+    "as unposted_kept, but beyond the pool; the packets are sent again")                          \
+  X(kDroppedMalformed, "dropped_malformed", "not a packet of DLCP, or its header is damaged")     \
+  X(kDroppedVersion, "dropped_version",                                                           \
+    "packets of another wire version: the ranks run different releases")                          \
+  X(kDroppedUnauthentic, "dropped_unauthentic",                                                   \
+    "damaged headers (payloads too with DLCP_CHECKSUM=full): check cables and NIC offloads; "     \
+    "or forged packets")                                                                          \
+  X(kDroppedForeignHost, "dropped_foreign_host",                                                  \
+    "packets from another IP address than the peer's: a foreign sender, or NAT between ranks")    \
+  X(kDroppedReplayed, "dropped_replayed",                                                         \
+    "packets that arrived twice: duplicated by the network, or replayed by an attacker")          \
+  X(kDroppedUndecodable, "dropped_undecodable",                                                   \
+    "compressed payloads damaged on the path: check cables and NIC offloads")                     \
+  X(kDroppedUnknownToken, "dropped_unknown_token",                                                \
+    "packets of a foreign sender, or of a peer that still uses a closed connection")              \
+  X(kDroppedOutOfWindow, "dropped_out_of_window",                                                 \
+    "packets with an old or impossible message number or offset")                                 \
+  X(kDroppedUnexpected, "dropped_unexpected",                                                     \
+    "frames that the state of the connection does not allow")                                     \
+  X(kResetsReceived, "resets_received",                                                           \
+    "connections that a peer closed with an error: see its log")                                  \
+  X(kPeerTimeouts, "peer_timeouts",                                                               \
+    "no answer for DLCP_PEER_TIMEOUT: the peer or the network failed")
 
 enum class Counter : std::uint8_t {
 #define DLCP_COUNTER_ENUM(id, name, help) id,
