@@ -27,7 +27,7 @@ bool is_name(const std::string& name) {
 Status check_name(const std::string& name, const char* kind,
                   std::unordered_set<std::string>& seen) {
   if (!is_name(name))
-    return bad(fmt::format("a {} is called '{}'", kind, name.substr(0, 80)),
+    return bad(fmt::format("the name of a {} is '{}'", kind, name.substr(0, 80)),
                "give 1..255 bytes without control characters");
   if (!seen.insert(name).second)
     return bad(fmt::format("two {}s are called '{}'", kind, name), "give each a name of its own");
@@ -41,8 +41,8 @@ Status check_hosts(const Fabric& fabric) {
   for (const Host& host : fabric.hosts) {
     if (const Status named = check_name(host.name, "host", seen); !named) return named;
     if (!in_range(host.gb_per_s, kGbPerSecondMax))
-      return bad(fmt::format("host '{}': gb_per_s {}", host.name, host.gb_per_s),
-                 fmt::format("give 0 (not known) to {:g}", kGbPerSecondMax));
+      return bad(fmt::format("host '{}': gb_per_s is {}", host.name, host.gb_per_s),
+                 fmt::format("give 0 (unknown) to {:g}", kGbPerSecondMax));
     if (host.slots < 1 || host.slots > 1024)
       return bad(fmt::format("host '{}': slots {}", host.name, host.slots), "give 1..1024");
   }
@@ -58,17 +58,18 @@ Status check_groups(const Fabric& fabric) {
                               : group.parent >= 0 && static_cast<std::size_t>(group.parent) < i;
     if (!sound)
       return bad(
-          fmt::format("group '{}' has no place in the tree (parent {})", group.name, group.parent),
-          "the first group is the whole fabric, and parents come before their children");
+          fmt::format("group '{}' has an invalid parent ({})", group.name, group.parent),
+          "the first group must be the whole fabric, and parents must precede their children");
     if (depth_of(fabric, static_cast<int>(i)) >= static_cast<int>(kGroupDepthMax))
-      return bad(fmt::format("group '{}' is {} groups deep", group.name, kGroupDepthMax),
-                 fmt::format("at most {} are understood", kGroupDepthMax - 1));
+      return bad(fmt::format("group '{}' is {} levels deep", group.name, kGroupDepthMax),
+                 fmt::format("the limit is {}", kGroupDepthMax - 1));
     if (!in_range(group.uplink_gb_per_s, kGbPerSecondMax))
-      return bad(fmt::format("group '{}': uplink_gb_per_s {}", group.name, group.uplink_gb_per_s),
-                 fmt::format("give 0 (not known) to {:g}", kGbPerSecondMax));
+      return bad(
+          fmt::format("group '{}': uplink_gb_per_s is {}", group.name, group.uplink_gb_per_s),
+          fmt::format("give 0 (unknown) to {:g}", kGbPerSecondMax));
     if (!in_range(group.round_trip_us, kMicrosecondsMax))
-      return bad(fmt::format("group '{}': round_trip_us {}", group.name, group.round_trip_us),
-                 fmt::format("give 0 (not known) to {:g}", kMicrosecondsMax));
+      return bad(fmt::format("group '{}': round_trip_us is {}", group.name, group.round_trip_us),
+                 fmt::format("give 0 (unknown) to {:g}", kMicrosecondsMax));
   }
   return Unit{};
 }
@@ -85,12 +86,13 @@ Fabric Fabric::flat(std::vector<Host> hosts) {
 
 Status check(const Fabric& fabric) {
   if (const Status hosts = check_hosts(fabric); !hosts) return hosts;
-  if (fabric.groups.empty()) return bad("no groups", "give at least one that holds all hosts");
+  if (fabric.groups.empty())
+    return bad("no groups", "give at least one group, which contains all hosts");
   if (const Status groups = check_groups(fabric); !groups) return groups;
   if (fabric.group_of.size() != fabric.hosts.size())
-    return bad(fmt::format("{} hosts, but {} of them have a group", fabric.hosts.size(),
+    return bad(fmt::format("there are {} hosts, but {} of them have a group", fabric.hosts.size(),
                            fabric.group_of.size()),
-               "give each host one");
+               "give one group for each host");
   const int groups = static_cast<int>(fabric.groups.size());
   for (std::size_t i = 0; i < fabric.group_of.size(); ++i)
     if (fabric.group_of[i] < 0 || fabric.group_of[i] >= groups)

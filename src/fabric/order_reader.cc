@@ -36,7 +36,7 @@ class Section {
     for (const auto& [key, value] : json.items()) {
       if (std::ranges::find(known, key) != known.end()) continue;
       const std::string_view similar = most_similar(key, known);
-      refuse(fmt::format("{} has a member '{}'", where_, key.substr(0, 60)),
+      refuse(fmt::format("{} has an unknown member '{}'", where_, key.substr(0, 60)),
              similar.empty() ? fmt::format("members are {}", fmt::join(known, ", "))
                              : fmt::format("did you mean {}?", similar));
     }
@@ -50,7 +50,7 @@ class Section {
     const Json* value = find(key);
     if (value == nullptr) return 0;
     if (!value->is_number() || !(value->get<double>() >= 0 && value->get<double>() <= most))
-      wrong(key, *value, fmt::format("give a number, 0 (not known) to {:g}", most));
+      wrong(key, *value, fmt::format("give a number, 0 (unknown) to {:g}", most));
     return value->get<double>();
   }
   int count(const char* key, int least, int most, int fallback) const {
@@ -69,13 +69,13 @@ class Section {
   std::string text(const char* key) const {
     const Json* value = find(key);
     if (value == nullptr) refuse(fmt::format("{} has no {}", where_, key), "add one");
-    if (!value->is_string()) wrong(key, *value, "give a text");
+    if (!value->is_string()) wrong(key, *value, "give a string");
     return value->get<std::string>();
   }
   std::vector<std::string> texts(const char* key) const {
     std::vector<std::string> list;
     for (const Json& entry : array(key)) {
-      if (!entry.is_string()) wrong(key, entry, "give a list of texts");
+      if (!entry.is_string()) wrong(key, entry, "give a list of strings");
       list.push_back(entry.get<std::string>());
     }
     return list;
@@ -127,7 +127,8 @@ class Reader {
     if (version == nullptr) refuse("it has no version", "it was not written by `dlcp order`");
     if (!version->is_number_integer() || *version != kOrderVersion)
       refuse(fmt::format("version {}", seen(*version)),
-             fmt::format("this program reads version {}; write it again with its `dlcp order`",
+             fmt::format("this program reads version {}; create the file again with its `dlcp "
+                         "order`",
                          kOrderVersion));
   }
 
@@ -153,8 +154,8 @@ class Reader {
   void read_group(const Json& json, int parent, std::size_t depth) {
     const int own = static_cast<int>(in_.fabric.groups.size());
     if (depth >= kGroupDepthMax || in_.fabric.groups.size() > 2 * kHostsMax)
-      refuse(fmt::format("group {} is {} groups deep", own, depth),
-             fmt::format("at most {} are understood", kGroupDepthMax - 1));
+      refuse(fmt::format("group {} is {} levels deep", own, depth),
+             fmt::format("the limit is {}", kGroupDepthMax - 1));
     const Section section(json, fmt::format("group {}", own), kGroupKeys);
     in_.fabric.groups.push_back(
         {section.text("name"), parent, section.number("uplink_gb_per_s", kGbPerSecondMax),
@@ -169,11 +170,12 @@ class Reader {
     const auto found = index_.find(name);
     if (found == index_.end())
       refuse(
-          fmt::format("group '{}' holds '{}', which is no host",
+          fmt::format("group '{}' contains '{}', which is not a host",
                       in_.fabric.groups[static_cast<std::size_t>(group)].name, name.substr(0, 80)),
-          "list it under hosts");
+          "add it to 'hosts'");
     int& slot = in_.fabric.group_of[static_cast<std::size_t>(found->second)];
-    if (slot >= 0) refuse(fmt::format("host '{}' is in two groups", name), "leave one of them out");
+    if (slot >= 0)
+      refuse(fmt::format("host '{}' is in two groups", name), "remove it from one of them");
     slot = group;
   }
 
@@ -197,15 +199,15 @@ class Reader {
     for (const std::string& name : file.texts("order")) {
       const auto found = index_.find(name);
       if (found == index_.end())
-        refuse(fmt::format("the order has '{}', which is no host", name.substr(0, 80)),
-               "list it under hosts");
+        refuse(fmt::format("the order contains '{}', which is not a host", name.substr(0, 80)),
+               "add it to 'hosts'");
       if (placed[static_cast<std::size_t>(found->second)])
-        refuse(fmt::format("the order has '{}' twice", name), "leave one of them out");
+        refuse(fmt::format("the order has '{}' twice", name), "remove one of them");
       placed[static_cast<std::size_t>(found->second)] = true;
       in_.order.push_back(found->second);
     }
     if (in_.order.size() != placed.size())
-      refuse(fmt::format("the order has {} of {} hosts", in_.order.size(), placed.size()),
+      refuse(fmt::format("the order contains {} of {} hosts", in_.order.size(), placed.size()),
              "list every host once");
   }
 
@@ -217,8 +219,8 @@ class Reader {
 
 Result<OrderFile> read_order(std::string_view text) {
   if (text.size() > kOrderBytesMax)
-    return Error{ErrorCode::kInvalidUsage, fmt::format("order file: {} bytes", text.size()),
-                 fmt::format("at most {} are read", kOrderBytesMax)};
+    return Error{ErrorCode::kInvalidUsage, fmt::format("the order file has {} bytes", text.size()),
+                 fmt::format("the limit is {}", kOrderBytesMax)};
   try {
     return Reader().read(Json::parse(text));
   } catch (const Error& error) {
@@ -226,9 +228,10 @@ Result<OrderFile> read_order(std::string_view text) {
   } catch (const Json::exception& error) {
     const std::string what = error.what();
     const std::size_t at = what.find("parse error at ");
-    return Error{ErrorCode::kInvalidUsage,
-                 "order file: no JSON: " + (at == std::string::npos ? what : what.substr(at)),
-                 "`dlcp order -o FILE` writes one"};
+    return Error{
+        ErrorCode::kInvalidUsage,
+        "the order file is not valid JSON: " + (at == std::string::npos ? what : what.substr(at)),
+        "`dlcp order -o FILE` writes one"};
   }
 }
 

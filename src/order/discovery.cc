@@ -26,8 +26,8 @@ Discovery discover(Network& network, std::vector<fabric::Host> hosts,
     latest = survey(found.known, options.survey);
     if (latest.wanted.empty()) break;
     for (const auto& slot : schedule(latest.wanted, n)) {
-      say(options, fmt::format("{} pairs of {} hosts measured, {} leaves so far", found.probes, n,
-                               latest.leaves_so_far));
+      say(options, fmt::format("measured {} pairs of {} hosts, found {} leaves so far",
+                               found.probes, n, latest.leaves_so_far));
       const auto measured = network.probe(slot);
       for (std::size_t i = 0; i < slot.size(); ++i)
         found.known.add(slot[i], measured[i]);
@@ -40,8 +40,8 @@ Discovery discover(Network& network, std::vector<fabric::Host> hosts,
   std::vector<LoadResult> results;
   const auto phases = plan_load(found.fabric);
   for (const LoadPhase& phase : phases) {
-    say(options, fmt::format("load {} of {}: {} hosts send at once", results.size() + 1,
-                             phases.size(), phase.transfers.size()));
+    say(options, fmt::format("load phase {} of {}: {} hosts send at the same time",
+                             results.size() + 1, phases.size(), phase.transfers.size()));
     results.push_back({phase, network.load(phase)});
   }
   found.load_phases = results.size();

@@ -22,8 +22,8 @@ Status check_names(const OrderFile& file, const char* format, std::string_view f
     const std::size_t at = host.name.find_first_of(forbidden);
     if (at == std::string::npos && host.name.front() != '-') continue;
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("host '{}' cannot be written into a {}", host.name, format),
-                 "give it a name of letters, digits, '.', '-' and '_'"};
+                 fmt::format("host '{}' cannot be used in the format {}", host.name, format),
+                 "use host names with letters, digits, '.', '-' and '_' only"};
   }
   return Unit{};
 }
@@ -144,11 +144,11 @@ Result<std::string> groups(const OrderFile& file) {
 
 constexpr Format kFormats[] = {
     {"hostfile", "Open MPI, DeepSpeed: mpirun --hostfile, deepspeed --hostfile", hostfile},
-    {"rankfile", "Open MPI: mpirun --rankfile, ranks to hosts one by one", rankfile},
+    {"rankfile", "Open MPI: mpirun --rankfile, with a host for each rank", rankfile},
     {"machinefile", "MPICH, Intel MPI, MVAPICH: mpiexec -f", machinefile},
     {"slurm", "Slurm: SLURM_HOSTFILE=FILE srun --distribution=arbitrary", slurm},
     {"topology", "Slurm: topology.conf with TopologyPlugin=topology/tree", topology},
-    {"torchrun", "PyTorch: the command of each host, static rendezvous", torchrun},
+    {"torchrun", "PyTorch: the command for each host, with static rendezvous", torchrun},
     {"horovod", "Horovod: horovodrun -H", horovod},
     {"groups", "Kubernetes, DLRover: {address: leaf} as JSON", groups}};
 

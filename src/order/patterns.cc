@@ -33,7 +33,7 @@ Result<MeshAxis> parse_axis(std::string_view entry) {
   MeshAxis axis;
   axis.name = entry.substr(0, equals);
   if (equals == std::string_view::npos || equals == 0 || colon < equals)
-    return bad(fmt::format("'{}' is no axis", entry.substr(0, 40)), "write pp=4,dp=16");
+    return bad(fmt::format("'{}' is not an axis", entry.substr(0, 40)), "write pp=4,dp=16");
   const auto size = parse_count(entry.substr(equals + 1, colon - equals - 1));
   if (!size || *size < 1 || *size > 65536)
     return bad(fmt::format("'{}': no size", entry.substr(0, 40)), "give 1..65536 nodes");
@@ -131,7 +131,7 @@ Result<Mesh> parse_mesh(std::string_view text, int nodes) {
   if (mesh.empty()) return bad("no axes", "write pp=4,dp=16");
   if (product != nodes)
     return bad(fmt::format("the axes make {} nodes, but there are {}", product, nodes),
-               "count nodes, not GPUs: leave out what stays inside a node, such as tp");
+               "count nodes, not GPUs: omit axes inside a node, such as tp");
   return mesh;
 }
 

@@ -63,24 +63,24 @@ void set_master(const fabric::OrderFile& file, const Lookup& env, Assignments& s
 Result<RankVariables> rank_variables(const fabric::OrderFile& file, int host, const Lookup& env) {
   const Launcher* const launcher = find_launcher(env);
   if (launcher == nullptr)
-    return bad("no launcher has given this process a rank",
+    return bad("no launcher gave this process a rank",
                "start it with torchrun, srun or mpirun, or set RANK, WORLD_SIZE and LOCAL_RANK");
   const int size = *number_of(env, launcher->size);
   const int nodes = static_cast<int>(file.order.size());
   if (size % nodes != 0)
     return bad(fmt::format("{} is {}, but the order has {} hosts", launcher->size, size, nodes),
-               "start as many processes on each host, on the hosts of the order");
+               "start the same number of processes on each host, on the hosts of the order");
   const int local_size = size / nodes;
   const int said = number_of(env, launcher->local_size).value_or(local_size);
   if (said != local_size)
-    return bad(fmt::format("{} is {}, but {} processes on {} hosts are {} each",
+    return bad(fmt::format("{} is {}, but {} processes on {} hosts make {} per host",
                            launcher->local_size, said, size, nodes, local_size),
-               "start as many processes on each host");
+               "start the same number of processes on each host");
   const int local_rank =
       number_of(env, launcher->local_rank).value_or(local_size == 1 ? 0 : local_size);
   if (local_rank >= local_size)
-    return bad(fmt::format("{} is not set, or not less than {}", launcher->local_rank, local_size),
-               "set it to the number of this process on its host");
+    return bad(fmt::format("{} is not set, or is not below {}", launcher->local_rank, local_size),
+               "set it to the index of this process on its host");
   RankVariables result;
   const auto place = std::ranges::find(file.order, host);
   result.node_rank = static_cast<int>(place - file.order.begin());

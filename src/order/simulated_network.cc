@@ -73,7 +73,7 @@ Status set_field(SimulationSpec& spec, std::string_view name, std::string_view t
     return Unit{};
   }
   const std::string_view similar = most_similar(name, names);
-  return bad(fmt::format("there is no '{}'", name.substr(0, 40)),
+  return bad(fmt::format("there is no parameter '{}'", name.substr(0, 40)),
              similar.empty() ? fmt::format("give {}", fmt::join(names, ", "))
                              : fmt::format("did you mean {}?", similar));
 }
@@ -117,10 +117,12 @@ Result<SimulationSpec> parse_simulation(std::string_view text) {
     if (!set) return set.error();
   }
   if (spec.leaves > spec.hosts || spec.pods > spec.leaves)
-    return bad(fmt::format("{} hosts, {} leaves, {} pods", spec.hosts, spec.leaves, spec.pods),
-               "a leaf holds a host at least, and a pod a leaf");
+    return bad(fmt::format("{} hosts, {} leaves and {} pods do not fit together", spec.hosts,
+                           spec.leaves, spec.pods),
+               "each leaf needs at least one host, and each pod at least one leaf");
   if (spec.slow_hosts > spec.hosts || spec.silent > spec.hosts || spec.slow_leaves > spec.leaves)
-    return bad("more is wrong than there is", "lower slow_hosts, slow_leaves or silent");
+    return bad("slow_hosts, slow_leaves or silent exceeds the number of hosts or leaves",
+               "lower slow_hosts, slow_leaves or silent");
   return spec;
 }
 

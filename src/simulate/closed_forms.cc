@@ -156,8 +156,12 @@ Check round_robin_share() {
     queues.next();
   const auto first = static_cast<double>(queues.served_bytes(SwitchQueue::kExact));
   const double total = 4000.0 * kPacketBytes;
-  return {
-      "weight 4 beside 2 and 1, share", "", 4.0 / 7, first / total, kClose, "deficit round robin"};
+  return {"share of weight 4 among 4, 2 and 1",
+          "",
+          4.0 / 7,
+          first / total,
+          kClose,
+          "deficit round robin"};
 }
 
 // n queues that always have packets to accept each hold alpha / (1 + n alpha) of the buffer.
@@ -201,7 +205,7 @@ Check marking_slope() {
     queues.next();
   }
   const auto marked = static_cast<double>(queues.counters().marked - before);
-  return {"marks half up a slope to 80%", "", 0.4, marked / kTries, kClose, "RED"};
+  return {"marks at half of a slope to 80%", "", 0.4, marked / kTries, kClose, "RED"};
 }
 
 // Each of m flows of a leaf uses one of k uplinks by its hash: (1 - 1/k)^m of the uplinks stay
@@ -229,7 +233,8 @@ Check balls_in_bins() {
       idle += link.port->counters().packets == 0 ? 1 : 0;
     }
   }
-  return {"uplinks left idle by hashing", "", expected, idle, kClose, "balls in bins: (1 - 1/k)^m"};
+  return {"uplinks that hashing leaves idle", "", expected, idle, kClose,
+          "balls in bins: (1 - 1/k)^m"};
 }
 
 Check ring_time() {
@@ -292,10 +297,10 @@ std::array<Check, 2> paused_incast(std::size_t senders) {
   const double n = static_cast<double>(senders);
   const double packet = config.packet_bytes * 8 / plan.host.gbit_per_s;
   const double late = (2.0 * 1000 + packet) * plan.host.gbit_per_s / 8 * (1 - 1 / n);
-  return {{{fmt::format("{} senders to one, by pauses", senders), "ns",
+  return {{{fmt::format("{} senders to one, with pauses", senders), "ns",
             n * static_cast<double>(packets) * packet + packet + 2.0 * 1000,
             static_cast<double>(job->took().count()), kClose, "bytes / rate"},
-           {fmt::format("waiting of {} paused senders", senders), "bytes",
+           {fmt::format("queue of {} paused senders", senders), "bytes",
             n * (static_cast<double>(config.pause.off_bytes) + config.packet_bytes / 2.0 + late),
             static_cast<double>(fabric.sum().deepest_bytes), kClose,
             "n (threshold + rate x (2 delay + packet) (1 - 1/n))"}}};
@@ -307,7 +312,7 @@ Check dcqcn_recovery() {
   DcqcnRate rate(config, 100);
   rate.on_marks(time_from_ns(1000));
   const double measured = rate.rate(time_from_ns(1000) + 4 * config.period);
-  return {"DCQCN, 4 periods on",
+  return {"DCQCN, after 4 periods",
           "Gbit/s",
           100 * (1 - 0.5 / 16),
           measured,

@@ -55,12 +55,12 @@ class Reader {
       if (!words.empty() && words[0][0] != '#') take(words);
     }
     line_ = 0;
-    if (matrix_.hosts == 0) refuse("there is no line 'Nodes N'", "begin with it");
+    if (matrix_.hosts == 0) refuse("there is no line 'Nodes N'", "begin the file with it");
     agree("Connections", connections_, matrix_.workload.size());
     agree("Triggers", triggers_said_, lines_of_triggers_);
     join();
     if (!can_end(matrix_.workload))
-      refuse("connections wait for each other in a circle", "let one of them have a start");
+      refuse("connections wait for each other in a cycle", "give one of them a start");
     return std::move(matrix_);
   }
 
@@ -79,12 +79,12 @@ class Reader {
   }
   std::string_view after(const Words& words, std::size_t& at) const {
     if (at + 1 >= words.size())
-      refuse(fmt::format("'{}' has no value", words[at]), "write it behind");
+      refuse(fmt::format("'{}' has no value", words[at]), "write the value after it");
     return words[++at];
   }
   void agree(const char* what, std::size_t said, std::size_t are) const {
     if (said != are)
-      refuse(fmt::format("{} says {}, and there are {}", what, said, are), "let both agree");
+      refuse(fmt::format("{} says {}, but the file has {}", what, said, are), "correct the number");
   }
 
   void take(const Words& words) {
@@ -93,7 +93,7 @@ class Reader {
     else if (words[0] == "trigger")
       trigger(words);
     else if (words[0] == "failure")
-      refuse("failures are not taken from here", "name them under 'faults' of the scenario");
+      refuse("lines with failures are not supported", "write them under 'faults' of the scenario");
     else if (words.size() > 1)
       header(words);
     else
@@ -101,8 +101,8 @@ class Reader {
   }
 
   [[noreturn]] void refuse_line(const Words& words) const {
-    refuse(fmt::format("'{}' is not known here", words[0]),
-           "lines are Nodes N, Connections N, Triggers N, A->B ..., trigger ...");
+    refuse(fmt::format("unknown line '{}'", words[0]),
+           "give lines Nodes N, Connections N, Triggers N, A->B ..., trigger ...");
   }
 
   void header(const Words& words) {
@@ -114,7 +114,8 @@ class Reader {
       triggers_said_ = number(words[1], "Triggers", 0, kMatrixConnectionsMax);
     } else if (words[0] == "Failures") {
       if (number(words[1], "Failures", 0, kMatrixConnectionsMax) > 0)
-        refuse("failures are not taken from here", "name them under 'faults' of the scenario");
+        refuse("lines with failures are not supported",
+               "write them under 'faults' of the scenario");
     } else {
       refuse_line(words);
     }
@@ -148,7 +149,7 @@ class Reader {
       } else if (word == "id") {
         const auto name = number(after(words, i), "id", 1, UINT32_MAX);
         if (!names_.insert(name).second)
-          refuse(fmt::format("id {} is there twice", name), "give each connection its own");
+          refuse(fmt::format("id {} is used twice", name), "give each connection an id of its own");
       } else if (word == "trigger") {
         waits = true;
         named(after(words, i)).starts.push_back(id);
@@ -157,12 +158,12 @@ class Reader {
       } else if (word == "prio") {
         number(after(words, i), "prio", 0, UINT32_MAX);
       } else {
-        refuse(fmt::format("'{}' is not known of a connection", word),
-               "there are id, start, trigger, size, send_done_trigger, recv_done_trigger, prio");
+        refuse(fmt::format("unknown key '{}' of a connection", word),
+               "keys are id, start, trigger, size, send_done_trigger, recv_done_trigger, prio");
       }
     }
     if (starts == waits)
-      refuse("a connection has one of start and trigger", "write 'start 0', for example");
+      refuse("a connection needs either start or trigger", "write 'start 0', for example");
     if (step.transfer.bytes == 0) refuse("a connection has no size", "write 'size 2000000'");
     matrix_.workload.push_back(std::move(step));
   }
@@ -171,7 +172,7 @@ class Reader {
   Duration start(std::string_view word) const {
     const auto ps = parse_number(word);
     if (!ps || *ps < 0 || *ps > 3.6e15)
-      refuse(fmt::format("start is '{}'", word), "give picoseconds, of at most an hour");
+      refuse(fmt::format("start is '{}'", word), "give picoseconds, at most one hour");
     return Duration(static_cast<std::int64_t>(*ps / 1000));
   }
 
@@ -194,13 +195,13 @@ class Reader {
         typed = true;
         barrier = words[i] == "barrier";
       } else {
-        refuse(fmt::format("'{}' is not known of a trigger", words[i]),
-               "there are id, oneshot, multishot, barrier, count");
+        refuse(fmt::format("unknown key '{}' of a trigger", words[i]),
+               "keys are id, oneshot, multishot, barrier, count");
       }
     }
     if (own == nullptr || !typed)
-      refuse("a trigger has an id and a kind", "write 'trigger id 1 oneshot'");
-    if (own->known) refuse("this trigger is there twice", "give each an id of its own");
+      refuse("a trigger needs an id and a kind", "write 'trigger id 1 oneshot'");
+    if (own->known) refuse("this trigger is defined twice", "give each an id of its own");
     own->known = true;
     own->barrier = barrier;
     own->count = count;
@@ -210,13 +211,14 @@ class Reader {
   void join() {
     for (const auto& [id, one] : triggers_) {
       if (!one.known)
-        refuse(fmt::format("trigger {} is named, and has no line", id),
+        refuse(fmt::format("trigger {} is used, but not defined", id),
                fmt::format("write 'trigger id {} oneshot'", id));
       const std::size_t needs = one.barrier ? one.count : 1;
       if (one.pulls.size() != needs)
-        refuse(fmt::format("trigger {} is pulled by {} connections and lets go after {}", id,
-                           one.pulls.size(), needs),
-               "let as many name it, each as send_done_trigger");
+        refuse(fmt::format("trigger {} is used as send_done_trigger or recv_done_trigger by {} "
+                           "connections, but needs {}",
+                           id, one.pulls.size(), needs),
+               "make both numbers equal");
       for (const TransferId waiting : one.starts) {
         auto& after = matrix_.workload[waiting].after;
         after.insert(after.end(), one.pulls.begin(), one.pulls.end());

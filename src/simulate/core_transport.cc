@@ -128,8 +128,8 @@ void CoreTransport::announce(Time now, std::span<const Transfer> transfers) {
   for (const Transfer& one : transfers) {
     if (one.bytes > kPhantomBytes / 4)
       throw std::runtime_error(
-          fmt::format("a transfer of {} bytes is simulated in one piece: give {} "
-                      "at most, and several instead",
+          fmt::format("a transfer of {} bytes is simulated in one piece: give at most {}, or "
+                      "several transfers",
                       one.bytes, kPhantomBytes / 4));
     std::uint64_t& bytes = most[numbers_.at({one.from, one.to})];
     bytes = std::max(bytes, one.bytes);

@@ -10,19 +10,19 @@ namespace dlcp::simulate {
 namespace {
 
 void check_load(const Workload& workload, std::size_t hosts) {
-  if (workload.empty()) throw std::runtime_error("the load moves nothing");
+  if (workload.empty()) throw std::runtime_error("the load contains no transfers");
   if (workload.size() > kScenarioTransfersMax)
-    throw std::runtime_error(fmt::format("the load has {} transfers; at most {} are simulated",
+    throw std::runtime_error(fmt::format("the load has {} transfers; the limit is {}",
                                          workload.size(), kScenarioTransfersMax));
   for (const Step& step : workload) {
     const Transfer& one = step.transfer;
     if (one.from >= hosts || one.to >= hosts)
-      throw std::runtime_error(fmt::format("the load is for {} hosts, the fabric has {}",
+      throw std::runtime_error(fmt::format("the load is for {} hosts, but the fabric has {}",
                                            std::max(one.from, one.to) + 1, hosts));
     if (one.bytes > kScenarioTransferBytesMax)
       throw std::runtime_error(
-          fmt::format("a transfer has {} bytes; at most {} are simulated in "
-                      "one piece",
+          fmt::format("a transfer has {} bytes; the limit is {}, because it is simulated in one "
+                      "piece",
                       one.bytes, kScenarioTransferBytesMax));
   }
 }

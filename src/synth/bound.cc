@@ -191,9 +191,10 @@ void bound_gather(const Topology& topology, bool reversed, Bound& bound) {
   const FlowBounds flows(topology, reversed);
   for (const int rank : one_of_each(classes_of(topology)))
     lower(bound, flows.gather_at(rank),
-          fmt::format("what {} must {}", topology.rank_name(rank), reversed ? "send" : "receive"));
+          fmt::format("data that {} must {}", topology.rank_name(rank),
+                      reversed ? "send" : "receive"));
   if (reversed || !has_multicast(topology))
-    lower(bound, flows.shards(false), "all that the ranks must send and receive together");
+    lower(bound, flows.shards(false), "data that all ranks together must send and receive");
 }
 
 void bound_all_reduce(const Topology& topology, Bound& bound) {
@@ -201,22 +202,22 @@ void bound_all_reduce(const Topology& topology, Bound& bound) {
   for (const int rank : one_of_each(classes_of(topology))) {
     const int other = rank == 0 ? 1 : 0;
     lower(bound, flows.pair(rank, other),
-          fmt::format("what {} must send", topology.rank_name(rank)));
+          fmt::format("data that {} must send", topology.rank_name(rank)));
     lower(bound, flows.pair(other, rank),
-          fmt::format("what {} must receive", topology.rank_name(rank)));
+          fmt::format("data that {} must receive", topology.rank_name(rank)));
   }
   for (int rank = 1; rank < topology.ranks(); rank++) {
     if (rank >= static_cast<int>(kGroupsTried)) break;
-    lower(bound, flows.pair(0, rank), fmt::format("a cut before {}", topology.rank_name(rank)));
-    lower(bound, flows.pair(rank, 0), fmt::format("a cut behind {}", topology.rank_name(rank)));
+    lower(bound, flows.pair(0, rank), fmt::format("links towards {}", topology.rank_name(rank)));
+    lower(bound, flows.pair(rank, 0), fmt::format("links from {}", topology.rank_name(rank)));
   }
   if (has_multicast(topology)) return;
   std::vector<int> alone(topology.nodes.size(), -1);
   std::iota(alone.begin(), alone.begin() + topology.ranks(), 0);
-  lower(bound, flows.sums(alone, topology.ranks()), "all partial and full sums together");
+  lower(bound, flows.sums(alone, topology.ranks()), "all partial sums and results together");
   for (const Partition& level : levels_of(topology))
     lower(bound, flows.sums(level.of_node, level.groups),
-          fmt::format("the sums between {} groups", level.groups));
+          fmt::format("sums between {} groups", level.groups));
 }
 
 void bound_all_to_all(const Topology& topology, Bound& bound) {
@@ -224,8 +225,8 @@ void bound_all_to_all(const Topology& topology, Bound& bound) {
   const auto try_group = [&](const std::vector<bool>& inside, const std::string& name) {
     std::vector<bool> outside = inside;
     outside.flip();
-    lower(bound, there.exchange(inside), fmt::format("what {} must receive", name));
-    lower(bound, there.exchange(outside), fmt::format("what {} must send", name));
+    lower(bound, there.exchange(inside), fmt::format("data that {} must receive", name));
+    lower(bound, there.exchange(outside), fmt::format("data that {} must send", name));
   };
   const auto ranks = static_cast<std::size_t>(topology.ranks());
   for (const int rank : one_of_each(classes_of(topology))) {

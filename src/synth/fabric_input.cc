@@ -46,10 +46,10 @@ class FabricReader {
       join_group(static_cast<int>(g), widest * static_cast<double>(fabric_.hosts.size()));
     if (unknown_hosts_ > 0)
       topology_.notes.push_back(
-          fmt::format("{} hosts have no measured rate; taken as 100 Gbit/s", unknown_hosts_));
+          fmt::format("{} hosts have no measured rate; 100 Gbit/s is assumed", unknown_hosts_));
     if (unlimited_ > 0)
-      topology_.notes.push_back(
-          fmt::format("{} groups have no measured uplink; taken as no limit", unlimited_));
+      topology_.notes.push_back(fmt::format(
+          "{} groups have no measured uplink; it is assumed to be no limit", unlimited_));
     return std::move(topology_);
   }
 
@@ -57,7 +57,7 @@ class FabricReader {
   void add_host(int index) {
     const fabric::Host& host = fabric_.hosts[static_cast<std::size_t>(index)];
     if (host.silent) {
-      topology_.notes.push_back(fmt::format("{} answers no probe and is left out", host.name));
+      topology_.notes.push_back(fmt::format("{} did not answer probes and is left out", host.name));
       return;
     }
     ranks_.emplace_back(index, static_cast<int>(topology_.nodes.size()));

@@ -17,7 +17,7 @@ std::vector<std::string> ports_of(const YAML::Node& node) {
   if (node.IsSequence()) {
     std::vector<std::string> all;
     for (const auto& one : node) {
-      if (one.IsSequence()) refuse(one, "ports are a list of names");
+      if (one.IsSequence()) refuse(one, "'ports' must be a list of names");
       const auto names = ports_of(one);
       all.insert(all.end(), names.begin(), names.end());
     }
@@ -33,11 +33,11 @@ std::vector<std::string> ports_of(const YAML::Node& node) {
     return parse_count(std::string_view(text).substr(from, to - from));
   };
   if (dash == std::string::npos || dash > colon)
-    refuse(node, fmt::format("'{}' is no range of ports", text));
+    refuse(node, fmt::format("'{}' is not a range of ports", text));
   const auto first = number(open + 1, dash), last = number(dash + 1, colon),
              step = number(colon + 1, close);
   if (!first || !last || !step || *step == 0 || *last < *first || (*last - *first) / *step > 4096)
-    refuse(node, fmt::format("'{}' is no range of ports", text));
+    refuse(node, fmt::format("'{}' is not a range of ports", text));
   std::vector<std::string> names;
   for (std::uint64_t i = *first; i <= *last; i += *step)
     names.push_back(text.substr(0, open) + std::to_string(i) + text.substr(close + 1));
@@ -55,7 +55,7 @@ class IntentReader {
       if (fabric["link_speed"]) link_speed_ = rate_of(fabric["link_speed"], "link_speed");
     }
     latency_ = rtt / 8;  // the links between host, leaf, spine, leaf and host, in both directions
-    if (!root["switches"].IsSequence()) refuse(root, "switches must be a list");
+    if (!root["switches"].IsSequence()) refuse(root, "'switches' must be a list");
     for (const auto& one : root["switches"])
       read_switch(one);
     join();
@@ -73,9 +73,10 @@ class IntentReader {
     if (!node.IsMap() || !node["name"]) refuse(node, "a switch has no name");
     const std::string role = node["role"] ? text_of(node["role"], "role") : "leaf";
     if (role != "leaf" && role != "spine")
-      refuse(node, fmt::format("role '{}' is not read here", role),
-             "describe networks of more tiers as links");
-    if (node["ports"] && !node["ports"].IsSequence()) refuse(node["ports"], "ports must be a list");
+      refuse(node, fmt::format("role '{}' is not supported here", role),
+             "describe networks with more tiers as links");
+    if (node["ports"] && !node["ports"].IsSequence())
+      refuse(node["ports"], "'ports' must be a list");
     for (const std::string& name : names_of(node["name"], "name")) {
       Switch made{name, add({name, false, false, -1}), 0};
       for (const auto& ports : node["ports"])
@@ -86,10 +87,11 @@ class IntentReader {
 
   void read_ports(const YAML::Node& node, Switch& owner) {
     if (!node.IsMap() || !node["ports"] || !node["role"])
-      refuse(node, "ports need their names and a role");
+      refuse(node, "an entry of 'ports' needs port names and a role");
     const double rate = node["speed"] ? rate_of(node["speed"], "speed") : link_speed_;
     if (rate <= 0)
-      refuse(node, "these ports have no speed", "give speed here, or link_speed under fabric");
+      refuse(node, "these ports have no speed",
+             "give 'speed' here, or 'link_speed' under 'fabric'");
     const auto names = ports_of(node["ports"]);
     if (text_of(node["role"], "role") == "fabric") {
       owner.fabric_rate += rate * static_cast<double>(names.size());
@@ -125,7 +127,8 @@ class IntentReader {
       for (const Switch& spine : spines_)
         connect(leaf.node, spine.node, all > 0 ? leaf.fabric_rate * spine.fabric_rate / all : 0);
     if (!spines_.empty())
-      topology_.notes.emplace_back("an intent names no cables: leaves are joined to all spines");
+      topology_.notes.emplace_back(
+          "an intent has no cables: every leaf is assumed to be connected to all spines");
   }
 
   Topology topology_;

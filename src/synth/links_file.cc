@@ -18,13 +18,13 @@ class LinksReader {
     if (root["name"]) topology_.name = text_of(root["name"], "name");
     if (root["message"]) topology_.message = seconds_of(root["message"], "message");
     if (root["latency"]) latency_ = seconds_of(root["latency"], "latency");
-    if (!root["ranks"]) refuse(root, "ranks are missing", "name them: ranks: h[0-7]");
+    if (!root["ranks"]) refuse(root, "ranks are missing", "give names, for example ranks: h[0-7]");
     if (!root["links"]) refuse(root, "links are missing");
     for (const std::string& name : names_of(root["ranks"], "ranks"))
       add(root["ranks"], {name, true, false, -1});
     if (root["switches"]) read_switches(root["switches"]);
     if (root["groups"]) read_groups(root["groups"]);
-    if (!root["links"].IsSequence()) refuse(root["links"], "links must be a list");
+    if (!root["links"].IsSequence()) refuse(root["links"], "'links' must be a list");
     for (const auto& link : root["links"])
       read_link(link);
     return std::move(topology_);
@@ -34,7 +34,7 @@ class LinksReader {
   void add(const YAML::Node& at, Node node) {
     const auto [known, fresh] =
         index_.try_emplace(node.name, static_cast<int>(topology_.nodes.size()));
-    if (!fresh) refuse(at, fmt::format("{} is there twice", node.name));
+    if (!fresh) refuse(at, fmt::format("{} is defined twice", node.name));
     topology_.nodes.push_back(std::move(node));
   }
 
@@ -57,7 +57,7 @@ class LinksReader {
   }
 
   void read_groups(const YAML::Node& node) {
-    if (!node.IsSequence()) refuse(node, "groups must be a list of groups of ranks");
+    if (!node.IsSequence()) refuse(node, "'groups' must be a list of groups of ranks");
     int number = 0;
     for (const auto& group : node) {
       for (const std::string& name : names_of(group, "groups"))

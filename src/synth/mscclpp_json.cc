@@ -168,7 +168,7 @@ Result<std::string> mscclpp_json(const Schedule& schedule, const MscclppOptions&
   if (const auto made = make(schedule, options.box))
     return plan_json(schedule, options, *made).dump() + "\n";
   return Error{ErrorCode::kInvalidUsage,
-               fmt::format("this {} of {} ranks is no plan for MSCCL++: one of its thread blocks "
+               fmt::format("MSCCL++ cannot run this {} of {} ranks: one of its thread blocks "
                            "would have more than {} operations or {} channels",
                            name_of(schedule.collective), schedule.ranks,
                            MscclppBlock::kOperationsMax, MscclppBlock::kChannelsMax),

@@ -11,7 +11,7 @@ namespace {
 
 Error refuse(const Recipe& recipe, const std::string& what) {
   return {ErrorCode::kInvalidUsage, fmt::format("algorithm '{}': {}", recipe.name, what),
-          "make the plan again with dlcp synth"};
+          "create the plan again with dlcp synth"};
 }
 
 bool is_permutation(const std::vector<int>& order, int ranks) {
@@ -65,15 +65,16 @@ Direction direction_of(Collective collective) {
 }
 
 Result<Schedule> expand_trees(const Recipe& recipe, Collective collective, int ranks) {
-  if (collective == Collective::kAllToAll) return refuse(recipe, "trees make no alltoall");
-  if (recipe.trees.empty()) return refuse(recipe, "there are no trees");
+  if (collective == Collective::kAllToAll)
+    return refuse(recipe, "trees cannot perform an alltoall");
+  if (recipe.trees.empty()) return refuse(recipe, "it contains no trees");
   if (!recipe.reducing.empty() && recipe.reducing.size() != recipe.trees.size())
-    return refuse(recipe, "trees for sums and for copies differ in number");
+    return refuse(recipe, "the numbers of trees for sums and for copies differ");
   long units = 0;
   for (const auto* trees : {&recipe.trees, &recipe.reducing}) {
     for (const Tree& tree : *trees) {
       if (!is_tree(tree, ranks))
-        return refuse(recipe, fmt::format("what should be a tree over {} ranks is none", ranks));
+        return refuse(recipe, fmt::format("one of its trees is not a tree over {} ranks", ranks));
       units += tree.units;
     }
   }
@@ -91,20 +92,21 @@ Result<Schedule> expand_once(const Recipe& recipe, Collective collective, int ra
     return schedule;
   }
   if (!is_permutation(recipe.order, ranks))
-    return refuse(recipe, fmt::format("its order is not that of {} ranks", ranks));
+    return refuse(recipe, fmt::format("its order is not a permutation of {} ranks", ranks));
   switch (recipe.family) {
     case Family::kExchange:
       if (!levels_fit(recipe.levels, ranks))
-        return refuse(recipe, fmt::format("its levels do not multiply to {} ranks", ranks));
+        return refuse(recipe, fmt::format("the product of its levels is not {} ranks", ranks));
       if (to_all) return all_to_all_by_levels(recipe.order, recipe.levels);
       return both_ways(gather_by_levels(recipe.order, recipe.levels), collective);
     case Family::kDoubling:
       if (collective != Collective::kAllReduce || (ranks & (ranks - 1)) != 0)
-        return refuse(recipe, fmt::format("no {} of {} ranks", name_of(collective), ranks));
+        return refuse(recipe, fmt::format("this algorithm cannot perform {} of {} ranks",
+                                          name_of(collective), ranks));
       return all_reduce_by_doubling(recipe.order);
     case Family::kBruck:
     case Family::kPat:
-      if (to_all) return refuse(recipe, "no alltoall");
+      if (to_all) return refuse(recipe, "this algorithm cannot perform an alltoall");
       return both_ways(recipe.family == Family::kPat ? gather_by_pat(recipe.order)
                                                      : gather_by_bruck(recipe.order),
                        collective);
@@ -127,7 +129,7 @@ Result<Schedule> expand(const Recipe& recipe, Collective collective, int ranks) 
   const std::size_t size = schedule->messages.size() + schedule->chunks.size();
   if (size * static_cast<std::size_t>(recipe.slices) > std::size_t{1} << 24 ||
       schedule->units > (1 << 30) / recipe.slices)
-    return refuse(recipe, fmt::format("{} messages in {} slices are too many",
+    return refuse(recipe, fmt::format("{} messages in {} slices exceed the limit",
                                       schedule->messages.size(), recipe.slices));
   for (const Chunk& chunk : schedule->chunks) {
     if (chunk.begin < 0 || chunk.units < 1 || chunk.begin > schedule->units - chunk.units)

@@ -70,10 +70,10 @@ Json up_to_json(const Bracket& bracket) {
 }
 
 int whole(const Json& json, int least, int most) {
-  if (!json.is_number_integer()) bad(fmt::format("{} is no whole number", json.dump()));
+  if (!json.is_number_integer()) bad(fmt::format("{} is not a whole number", json.dump()));
   const auto value = json.get<std::int64_t>();
   if (value < least || value > most)
-    bad(fmt::format("{} is not within {} and {}", value, least, most));
+    bad(fmt::format("{} is not between {} and {}", value, least, most));
   return static_cast<int>(value);
 }
 
@@ -88,7 +88,8 @@ std::vector<int> wholes(const Json& json, int least, int most) {
 }
 
 const Json& row(const Json& json, std::size_t size) {
-  if (!json.is_array() || json.size() != size) bad(fmt::format("a list of {} is expected", size));
+  if (!json.is_array() || json.size() != size)
+    bad(fmt::format("a list of {} numbers is expected", size));
   return json;
 }
 
@@ -129,7 +130,7 @@ Bracket read_bracket(const Json& json) {
     recipe.family = family;
     known = true;
   }
-  if (!known) bad(fmt::format("there is no algorithm '{}'", algorithm));
+  if (!known) bad(fmt::format("unknown algorithm '{}'", algorithm));
   recipe.name = json.value("name", algorithm);
   recipe.slices = whole(json.at("slices"), 1, 4096);
   if (json.contains("order")) recipe.order = wholes(json["order"], 0, Topology::kRanksMax);
@@ -153,7 +154,7 @@ Bracket read_bracket(const Json& json) {
 Plan read_json(const Json& json) {
   Plan plan;
   const auto collective = collective_of(json.at("collective").get<std::string>());
-  if (!collective) bad(fmt::format("there is no collective {}", json["collective"].dump()));
+  if (!collective) bad(fmt::format("unknown collective {}", json["collective"].dump()));
   plan.collective = *collective;
   plan.ranks = whole(json.at("ranks"), 1, Topology::kRanksMax);
   plan.topology = json.value("topology", "");
@@ -166,9 +167,10 @@ Plan read_json(const Json& json) {
   if (plan.brackets.empty()) bad("it has no brackets");
   for (std::size_t i = 0; i < plan.brackets.size(); i++) {
     const bool last = i + 1 == plan.brackets.size();
-    if (last != (plan.brackets[i].up_to == 0)) bad("up_to is null for the last bracket alone");
+    if (last != (plan.brackets[i].up_to == 0))
+      bad("up_to must be null in the last bracket, and only there");
     if (!last && i > 0 && plan.brackets[i].up_to <= plan.brackets[i - 1].up_to)
-      bad("brackets do not rise");
+      bad("the brackets are not in ascending order");
   }
   return plan;
 }
@@ -211,20 +213,21 @@ std::string write_plan(const Plan& plan) {
 Result<Plan> read_plan(const std::string& text, const std::string& source) {
   const auto failed = [&](const std::string& what) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("{}: {}", source, what),
-                 "make it again with dlcp synth -o"};
+                 "create it again with dlcp synth -o"};
   };
-  if (text.size() > kTextMax) return failed("too long for a plan");
+  if (text.size() > kTextMax) return failed("the file is too long for a plan");
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object() || !json.contains("brackets")) return failed("this is no plan");
+    if (!json.is_object() || !json.contains("brackets")) return failed("the file is not a plan");
     const int version = whole(json.at("version"), 0, kMost);
     if (version != Plan::kVersion)
-      return failed(fmt::format("version {}, this program reads {}", version, Plan::kVersion));
+      return failed(fmt::format("the plan has version {}, but this program reads version {}",
+                                version, Plan::kVersion));
     Plan plan = read_json(json);
     const auto written = json.at("hash").get<std::string>();
     if (const auto hash = hash_of(plan); written != hash)
-      return failed(
-          fmt::format("its hash is {}, what it says has {}: it was changed", written, hash));
+      return failed(fmt::format(
+          "the file was changed: it names hash {}, but its contents have hash {}", written, hash));
     return plan;
   } catch (const nlohmann::json::exception& e) {
     return failed(e.what());

@@ -106,15 +106,15 @@ Result<Schedule> proven_all_reduce(const Plan& plan, Recipe recipe) {
   once->sort_by_step();
   if (const auto verdict = verify(once.value()); !verdict.correct) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("its '{}' is wrong: {}", recipe.name, verdict.why),
-                 "make it again with dlcp synth"};
+                 fmt::format("the plan's '{}' is wrong: {}", recipe.name, verdict.why),
+                 "create the plan again with dlcp synth"};
   }
   if (!adds_alike(once.value())) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("in its '{}' ranks add in different orders, so that their results "
-                             "would differ in bits",
+                 fmt::format("in the plan's '{}' ranks add in different orders, so that their "
+                             "results could differ in some bits",
                              recipe.name),
-                 "take a plan in which one rank adds a chunk for all, as dlcp synth makes them"};
+                 "use a plan in which one rank adds each chunk for all, as those of dlcp synth"};
   }
   if (slices == 1) return once;
   recipe.slices = slices;

@@ -247,18 +247,18 @@ Result<Synthesis> synthesise(const Topology& topology, Collective collective,
   if (algorithms == Algorithms::kAll) search.add_all(sizes.back());
   if (search.empty())
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("no such {} on {}: ranks that must send to each other have no path "
-                             "of switches between them",
+                 fmt::format("this algorithm cannot perform {} on {}: two ranks that must "
+                             "exchange data are connected only through other ranks",
                              name_of(collective), topology.name),
-                 "leave --algorithm out, or add links"};
+                 "omit --algorithm, or add links"};
   for (std::size_t i = 0; i < sizes.size(); i++) {
     const bool last = i + 1 == sizes.size();
     Choice choice = search.best(sizes[i], last);
     if (algorithms == Algorithms::kAll) choice = search.or_greedy(std::move(choice), sizes[i]);
     if (choice.seconds == kNever)
       return Error{ErrorCode::kInvalidUsage,
-                   fmt::format("every {} on {} is more than can be taken", name_of(collective),
-                               topology.name),
+                   fmt::format("every {} on {} exceeds the size limit of plans",
+                               name_of(collective), topology.name),
                    "plan for fewer ranks"};
     append(out.plan, choice, sizes[i], last ? 0 : std::floor(std::sqrt(sizes[i] * sizes[i + 1])));
     Outcome outcome{

@@ -38,7 +38,7 @@ class TacclReader {
     else if (root["node_betas_list"])
       read_list(root["node_betas_list"]);
     else
-      refuse(root, "betas are missing", "give betas, a matrix, or node_betas_list");
+      refuse(root, "betas are missing", "give 'betas' (a matrix) or 'node_betas_list'");
     if (root["nics_per_node"]) nics_ = count_of(root["nics_per_node"], "nics_per_node", 1, 1024);
     if (root["remote_beta"]) remote_rate_ = rate_of_beta(root["remote_beta"], "remote_beta");
     if (root["remote_alpha"])
@@ -54,17 +54,17 @@ class TacclReader {
     if (boxes_ == 1) return;
     const auto between = root["internode_sketch"];
     if (!between || !between["internode_conn"])
-      refuse(root, fmt::format("{} boxes and no internode_sketch with internode_conn", boxes_));
+      refuse(root, fmt::format("there are {} boxes, but no internode_sketch with internode_conn",
+                               boxes_));
     if (remote_rate_ <= 0)
-      refuse(root, "the topology has no remote_beta",
-             "it is the time of 1 MB between boxes, in us");
+      refuse(root, "the topology has no remote_beta", "give the time of 1 MB between boxes, in us");
     read_relays(between["internode_conn"]);
   }
 
   Topology finish() {
     if (static_cast<long>(boxes_) * gpus_ > Topology::kRanksMax)
-      throw BadInput(
-          fmt::format("{} boxes of {} GPUs; at most {} ranks", boxes_, gpus_, Topology::kRanksMax));
+      throw BadInput(fmt::format("{} boxes of {} GPUs exceed the limit of {} ranks", boxes_, gpus_,
+                                 Topology::kRanksMax));
     for (int box = 0; box < boxes_; box++)
       for (int gpu = 0; gpu < gpus_; gpu++)
         topology_.nodes.push_back({fmt::format("{}.{}", box, gpu), true, false, box});
@@ -101,8 +101,8 @@ class TacclReader {
     if (!list.IsSequence() || list.size() < 1 || list.size() > 2)
       refuse(list, "node_betas_list must have one number, or two for a box of eight GPUs");
     if (list.size() == 2 && gpus_ != 8)
-      refuse(list, fmt::format("two betas are for eight GPUs, here are {}", gpus_),
-             "give betas as a matrix");
+      refuse(list, fmt::format("two betas need eight GPUs per box, not {}", gpus_),
+             "give 'betas' as a matrix");
     for (std::size_t a = 0; a < rates_.size(); a++) {
       for (std::size_t b = 0; b < rates_.size(); b++) {
         const int kind = a == b ? 0 : list.size() == 1 ? 1 : kNvlink[a][b];
@@ -185,7 +185,7 @@ class TacclReader {
     const bool shared = nics_ > 0 && nics_ < most;
     if (shared)
       topology_.notes.push_back(fmt::format(
-          "{} GPUs of a box share {} NICs, over which they reach every receiver", most, nics_));
+          "{} GPUs of a box share {} NICs, through which they reach every receiver", most, nics_));
     std::map<int, int> fabric;
     const auto fabric_of = [&](int index) {
       const int key = shared ? 0 : set[static_cast<std::size_t>(index)];

@@ -41,17 +41,17 @@ std::vector<bool> reached(const Topology& topology, int start, bool forward) {
 Status Topology::check() const {
   const auto count =
       std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.rank; });
-  if (count == 0) return refuse("the topology has no ranks", "name the hosts or GPUs under ranks");
+  if (count == 0)
+    return refuse("the topology has no ranks", "name the hosts or GPUs under 'ranks'");
   if (count > kRanksMax)
-    return refuse(
-        fmt::format("the topology has {} ranks, at most {} can be planned", count, kRanksMax));
+    return refuse(fmt::format("the topology has {} ranks; the limit is {}", count, kRanksMax));
   if (nodes.size() > static_cast<std::size_t>(kNodesMax))
     return refuse(
-        fmt::format("the topology has {} nodes, at most {} are read", nodes.size(), kNodesMax));
+        fmt::format("the topology has {} nodes; the limit is {}", nodes.size(), kNodesMax));
   std::set<std::string> names;
   for (const Node& node : nodes) {
     if (!names.insert(node.name).second)
-      return refuse(fmt::format("{} is there twice", node.name),
+      return refuse(fmt::format("{} is defined twice", node.name),
                     "give each rank and switch a name of its own");
   }
   if (!(message >= 0 && message <= 1))
@@ -60,13 +60,14 @@ Status Topology::check() const {
     const auto known = [&](int node) {
       return node >= 0 && static_cast<std::size_t>(node) < nodes.size();
     };
-    if (!known(link.from) || !known(link.to)) return refuse("a link ends at no node");
+    if (!known(link.from) || !known(link.to))
+      return refuse("a link ends at a node that does not exist");
     const auto named = [&] {
       return fmt::format("link {} -> {}", nodes[static_cast<std::size_t>(link.from)].name,
                          nodes[static_cast<std::size_t>(link.to)].name);
     };
     if (link.from == link.to)
-      return refuse(fmt::format("{} leads to itself", named()), "remove it");
+      return refuse(fmt::format("{} connects a node to itself", named()), "remove it");
     if (!(link.rate >= 0 && link.rate <= kRateMax))
       return refuse(fmt::format("{} has rate {} B/s", named(), link.rate),
                     fmt::format("give 0 to {:g} B/s", kRateMax));
@@ -115,10 +116,10 @@ void Topology::merge_links() {
   links.clear();
   for (const auto& [ends, link] : merged)
     links.push_back(link);
-  if (dead > 0) notes.push_back(fmt::format("{} one-way links of rate 0 are taken as down", dead));
+  if (dead > 0) notes.push_back(fmt::format("{} one-way links have rate 0 and are ignored", dead));
   if (parallel > 0)
     notes.push_back(
-        fmt::format("{} one-way links run beside others; their rates are added", parallel));
+        fmt::format("{} one-way links are parallel to others; their rates are added", parallel));
 }
 
 Status Topology::reach() const {
@@ -129,10 +130,8 @@ Status Topology::reach() const {
       const std::string& from = rank_name(forward ? 0 : rank);
       const std::string& to = rank_name(forward ? rank : 0);
       return refuse(
-          fmt::format(
-              "{} cannot reach {}: the network is in pieces, or the links between lead one way",
-              from, to),
-          "add the missing link, or take the rank out");
+          fmt::format("{} cannot reach {}: there is no path of links in this direction", from, to),
+          "add the missing link, or remove the rank");
     }
   }
   return Unit{};

@@ -66,15 +66,16 @@ bool in(int value, std::size_t count) {
 
 Fault check_indices(const Schedule& s) {
   if (s.ranks < 1 || s.ranks > Topology::kRanksMax)
-    return fmt::format("{} ranks; 1 to {} are possible", s.ranks, Topology::kRanksMax);
+    return fmt::format("the schedule has {} ranks; 1 to {} are possible", s.ranks,
+                       Topology::kRanksMax);
   const auto ranks = static_cast<std::size_t>(s.ranks);
   for (std::size_t i = 0; i < s.messages.size(); i++) {
     const Message& m = s.messages[i];
     if (!in(m.from, ranks) || !in(m.to, ranks))
       return fmt::format("message {} goes from rank {} to rank {} of {}", i, m.from, m.to, s.ranks);
     if (m.from == m.to) return fmt::format("message {} goes from rank {} to itself", i, m.from);
-    if (m.step < 0) return fmt::format("message {} is of step {}", i, m.step);
-    if (m.ranges == 0) return fmt::format("message {} carries nothing", i);
+    if (m.step < 0) return fmt::format("message {} has step {}", i, m.step);
+    if (m.ranges == 0) return fmt::format("message {} carries no data", i);
     for (const Range& range : s.ranges(m)) {
       if (!in(range.first, s.chunks.size()) || range.count < 1 ||
           static_cast<std::size_t>(range.count) >
@@ -99,18 +100,18 @@ Fault check_cover(const Schedule& s) {
       return needed ? in(rank, static_cast<std::size_t>(s.ranks)) : rank == -1;
     };
     if (!fits(c.source, from_one) || !fits(c.target, to_one))
-      return fmt::format("chunk {} is of rank {} for rank {}, in {}", i, c.source, c.target,
-                         name_of(s.collective));
+      return fmt::format("chunk {} goes from rank {} to rank {}, which {} does not allow", i,
+                         c.source, c.target, name_of(s.collective));
     if (c.units < 1 || c.begin < 0 || c.begin > s.units - c.units)
-      return fmt::format("chunk {} is units {} to {} of {}", i, c.begin, c.begin + c.units - 1,
+      return fmt::format("chunk {} has units {} to {} of {}", i, c.begin, c.begin + c.units - 1,
                          s.units);
     if (pairs && c.source == c.target)
-      return fmt::format("chunk {} is rank {}'s for itself", i, c.source);
+      return fmt::format("chunk {} goes from rank {} to itself", i, c.source);
     parts[{c.source, c.target}].push_back({c.begin, c.units});
   }
   const int shard = pairs || s.collective == Collective::kAllReduce ? s.units : s.units / s.ranks;
   if (shard * (shard == s.units ? 1 : s.ranks) != s.units)
-    return fmt::format("{} units cannot be {} equal shards", s.units, s.ranks);
+    return fmt::format("{} units cannot be divided into {} equal shards", s.units, s.ranks);
   const std::size_t n = static_cast<std::size_t>(s.ranks);
   const std::size_t keys = pairs ? n * (n - 1) : from_one || to_one ? n : 1;
   if (s.ranks > 1 && parts.size() != keys)
@@ -189,7 +190,8 @@ class ChunkRun {
       return fmt::format("rank {} copies {} of {} contributions of chunk {} in step {}", m.to, held,
                          all, index_, m.step);
     if (copies_.size(m.to) == all)
-      return fmt::format("rank {} is sent chunk {} in step {} and has it", m.to, index_, m.step);
+      return fmt::format("rank {} receives chunk {} in step {}, but already has it", m.to, index_,
+                         m.step);
     copies_.replace(m.to, set);
     return std::nullopt;
   }
@@ -235,10 +237,10 @@ Fault run_all(const Schedule& s) {
 
 Fault check_routes(const Schedule& s, const Routes& routes) {
   if (routes.ranks() != s.ranks)
-    return fmt::format("a schedule of {} ranks on a topology of {}", s.ranks, routes.ranks());
+    return fmt::format("the schedule has {} ranks, but the topology {}", s.ranks, routes.ranks());
   for (const Message& m : s.messages) {
     if (!routes.adjacent(m.from, m.to))
-      return fmt::format("rank {} sends to rank {}, to which no path of switches leads", m.from,
+      return fmt::format("rank {} sends to rank {}, but no path of switches connects them", m.from,
                          m.to);
   }
   return std::nullopt;
@@ -252,7 +254,7 @@ Fault first_fault(const Schedule& s, const Routes* routes) {
   }
   if (auto fault = run_all(s)) return fault;
   if (const auto stuck = first_waiting(s))
-    return fmt::format("message {} of rank {} to rank {} waits for itself", *stuck,
+    return fmt::format("deadlock: message {} of rank {} to rank {} waits for itself", *stuck,
                        s.messages[*stuck].from, s.messages[*stuck].to);
   return std::nullopt;
 }

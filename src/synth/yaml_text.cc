@@ -41,7 +41,7 @@ std::optional<double> parse_rate(std::string text) {
 
 void expand(const YAML::Node& node, const std::string& text, std::vector<std::string>& names) {
   if (text.size() > kNameMax)
-    refuse(node, fmt::format("a name of {} characters", text.size()),
+    refuse(node, fmt::format("the name has {} characters", text.size()),
            fmt::format("give at most {}", kNameMax));
   const auto open = text.find('[');
   if (open == std::string::npos) {
@@ -53,11 +53,11 @@ void expand(const YAML::Node& node, const std::string& text, std::vector<std::st
     return parse_count(std::string_view(text).substr(from, to - from));
   };
   if (dash == std::string::npos || close == std::string::npos || dash > close)
-    refuse(node, fmt::format("'{}' is no range", text), "write h[0-15]");
+    refuse(node, fmt::format("'{}' is not a range", text), "write h[0-15]");
   const auto first = inside(open + 1, dash), last = inside(dash + 1, close);
   if (!first || !last || *last < *first || *last - *first >= kNamesMax)
-    refuse(node, fmt::format("'{}' is no range", text),
-           fmt::format("write h[0-15], of at most {} names", kNamesMax));
+    refuse(node, fmt::format("'{}' is not a range", text),
+           fmt::format("write h[0-15], with at most {} names", kNamesMax));
   for (std::uint64_t i = *first; i <= *last; i++)
     expand(node, text.substr(0, open) + std::to_string(i) + text.substr(close + 1), names);
   if (names.size() > kNamesMax) refuse(node, fmt::format("more than {} names", kNamesMax));
@@ -117,7 +117,7 @@ double seconds_of(const YAML::Node& node, const std::string& key) {
 }
 
 void only_keys(const YAML::Node& map, std::initializer_list<const char*> keys) {
-  if (!map.IsMap()) refuse(map, "keys and values are expected here");
+  if (!map.IsMap()) refuse(map, "this must have keys and values");
   for (const auto& entry : map) {
     const std::string key = text_of(entry.first, "a key");
     if (std::any_of(keys.begin(), keys.end(), [&](const char* one) { return key == one; }))
@@ -125,8 +125,8 @@ void only_keys(const YAML::Node& map, std::initializer_list<const char*> keys) {
     std::string known;
     for (const char* one : keys)
       known += (known.empty() ? "" : ", ") + std::string(one);
-    refuse(entry.first, fmt::format("there is no key '{}' here", key),
-           fmt::format("keys are {}", known));
+    refuse(entry.first, fmt::format("unknown key '{}'", key),
+           fmt::format("the keys are {}", known));
   }
 }
 
@@ -148,12 +148,12 @@ Result<Unit> read_yaml(const std::string& text, const std::string& source,
     return Error{ErrorCode::kInvalidUsage, fmt::format("{}: {}", source, fault), hint};
   };
   if (text.size() > kTextMax)
-    return failed(fmt::format("{} bytes are more than a {} needs", text.size(), what));
+    return failed(fmt::format("{} bytes are too much for a {}", text.size(), what));
   try {
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap())
-      return failed(fmt::format("this is no {}", what),
-                    fmt::format("see {} for the files that are read", page));
+      return failed(fmt::format("this is not a {}", what),
+                    fmt::format("see {} for the format", page));
     read(root);
   } catch (const BadInput& e) {
     return failed(e.what(), e.hint());

@@ -84,7 +84,7 @@ class Mscclpp(unittest.TestCase):
         self.assertEqual(self.said, "")
         self.check_boxes("allreduce", "1M")
         cost = re.fullmatch(
-            r"dlcp synth: greedy for 1048576 bytes, 16 parts has more in a thread block than MSCCL\+\+ has room for; .+ is in its plan instead: .+ in place of .+, \+([0-9.]+)%\n", self.said
+            r"dlcp synth: greedy for 1048576 bytes, 16 parts needs more operations or channels in a thread block than MSCCL\+\+ supports; the plan for MSCCL\+\+ uses .+ instead: .+ instead of .+, \+([0-9.]+)%\n", self.said
         )
         self.assertTrue(cost, self.said)
         self.assertGreater(float(cost[1]), 0)

@@ -95,10 +95,10 @@ class Simulated(unittest.TestCase):
     def test_wrong_words(self):
         for arguments, what in ((["--simulate", "hots=5"], "did you mean hosts?"),
                                 (["--simulate", "hosts=0"], "hosts is '0'"),
-                                (["--simulate", "hosts=4,leaves=5"], "a leaf holds a host"),
+                                (["--simulate", "hosts=4,leaves=5"], "each leaf needs at least one host"),
                                 (["--from", "/nowhere"], "cannot read '/nowhere'"),
                                 (["--netns", "nobody-has-this"], "there is no namespace nobody-has-this0"),
-                                ([], "no launcher has started this"),
+                                ([], "no launcher started this process"),
                                 (["--simulate", "hosts=4", "-o", "/nowhere/x"], "cannot write '/nowhere/x'")):
             done = order(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
@@ -160,7 +160,7 @@ class Formats(unittest.TestCase):
             file.write_text(order_file([name, "b"]))
             done = order("write", file, form)
             self.assertEqual(done.returncode, 2, name)
-            self.assertIn(f"host '{name}' cannot be written", done.stderr)
+            self.assertIn(f"host '{name}' cannot be used", done.stderr)
         file.write_text(order_file(["fd00::1", "k\u00f6ln"]))
         self.assertEqual(order("write", file, "hostfile").stdout, "fd00::1 slots=1\nk\u00f6ln slots=1\n")
 
@@ -250,7 +250,7 @@ class Exec(unittest.TestCase):
         self.assertEqual(sorted(map(int, ranks)), list(range(12)))
 
     def test_contradictions_are_refused(self):
-        for environment, what in (({}, "no launcher has given this process a rank"),
+        for environment, what in (({}, "no launcher gave this process a rank"),
                                   ({"RANK": "0", "WORLD_SIZE": "4"}, "WORLD_SIZE is 4, but the order has 3 hosts"),
                                   ({"RANK": "0", "WORLD_SIZE": "6"}, "LOCAL_RANK is not set"),
                                   ({"RANK": "0", "WORLD_SIZE": "6", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"},
@@ -259,7 +259,7 @@ class Exec(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)
         done = self.run_rank({"RANK": "0", "WORLD_SIZE": "3"}, host="nobody")
-        self.assertIn("no host called nobody", done.stderr)
+        self.assertIn("contains no host called nobody", done.stderr)
         done = self.run_rank({"RANK": "0", "WORLD_SIZE": "3"}, "/no/such/program")
         self.assertEqual(done.returncode, 2)
         self.assertIn("cannot run '/no/such/program'", done.stderr)

@@ -89,23 +89,25 @@ TEST_CASE("a matrix is read from the file that the scenario names") {
 
 TEST_CASE("an impossible scenario is refused with its line and the valid values") {
   const std::string load = "load: {kind: permutation, bytes: 1k}\n";
-  CHECK_THAT(refusal("[1, 2]"), Contains("this is no scenario; see docs/simulation.md"));
+  CHECK_THAT(refusal("[1, 2]"), Contains("this is not a scenario; see docs/simulation.md"));
   CHECK_THAT(refusal(load), Contains("'fabric' is missing"));
   CHECK_THAT(refusal(kFabric), Contains("'load' is missing"));
-  CHECK_THAT(refusal(kFabric + load + "colour: red\n"), Contains("there is no key 'colour' here"));
+  CHECK_THAT(refusal(kFabric + load + "colour: red\n"), Contains("unknown key 'colour'"));
   CHECK_THAT(refusal("fabric: {shape: torus}\n" + load),
-             Contains("shape is 'torus'; there are switch, leaf-spine and fat-tree"));
-  CHECK_THAT(refusal("fabric: {shape: fat-tree, radix: 5}\n" + load), Contains("give an even one"));
+             Contains("shape is 'torus'; give switch, leaf-spine or fat-tree"));
+  CHECK_THAT(refusal("fabric: {shape: fat-tree, radix: 5}\n" + load),
+             Contains("give an even number"));
   CHECK_THAT(
       refusal("fabric: {shape: leaf-spine, leaves: 1000, hosts_per_leaf: 9, spines: 1}\n" + load),
       Contains("9000 hosts; give 2 to 4096"));
-  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
-             Contains("line 3: 'tcp' is no transport; there are dlcp, dlcp-nscc, nscc, dctcp, "
-                      "pfabric, pias, ndp, roce"));
-  CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("there are roce and udp"));
+  CHECK_THAT(
+      refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
+      Contains(
+          "line 3: 'tcp' is not a transport; give one or more of dlcp, dlcp-nscc, nscc, dctcp, "
+          "pfabric, pias, ndp, roce"));
+  CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("give roce or udp"));
   CHECK_THAT(refusal(kFabric + load + "mtu: 99999\n"), Contains("give 1280 to 9000"));
-  CHECK_THAT(refusal(kFabric + load + "routing: random\n"),
-             Contains("there are hash and adaptive"));
+  CHECK_THAT(refusal(kFabric + load + "routing: random\n"), Contains("give hash or adaptive"));
   CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1G}\n"),
              Contains("bytes is '1G'"));
   CHECK_THAT(refusal(kFabric + "load: {kind: incast, bytes: 1k, senders: 4}\n"),
@@ -115,16 +117,18 @@ TEST_CASE("an impossible scenario is refused with its line and the valid values"
   CHECK_THAT(refusal(kFabric + load + "faults: [{link: sideways}]\n"),
              Contains("link is 'sideways'"));
   CHECK_THAT(refusal(kFabric + load + "faults: [{link: spine-up}]\n"),
-             Contains("spine-up 0 to 0 are named; this fabric has no such links"));
+             Contains("affects spine-up links 0 to 0; this fabric has no such links"));
   CHECK_THAT(refusal(kFabric + load + "faults: [{link: leaf-up, first: 2, count: 3}]\n"),
-             Contains("leaf-up 2 to 4 are named; this fabric has 4: 0 to 3"));
-  CHECK_THAT(refusal(kFabric + load + "faults: [{link: leaf-up, lasts: 5ms, every: 5ms}]\n"),
-             Contains("comes every 5ms and lasts 5ms; give 'lasts', shorter than 'every'"));
+             Contains("affects leaf-up links 2 to 4; this fabric has 4 of them, 0 to 3"));
+  CHECK_THAT(
+      refusal(kFabric + load + "faults: [{link: leaf-up, lasts: 5ms, every: 5ms}]\n"),
+      Contains(
+          "repeats every 5ms and lasts 5ms; give 'lasts', with a value below that of 'every'"));
   CHECK_THAT(refusal(kFabric + load + "storm: {host: 4, lasts: 1ms}\n"),
              Contains("host is '4'; give 0 to 3"));
   CHECK_THAT(refusal(kFabric + load + "storm: {host: 1}\n"), Contains("'lasts' is missing"));
   CHECK_THAT(refusal(kFabric + "load: {kind: training, model: LeNet}\n"),
-             Contains("there are ResNet50, VGG16, BERT-large, GPT-2 XL"));
+             Contains("give one of ResNet50, VGG16, BERT-large, GPT-2 XL"));
 }
 
 }  // namespace

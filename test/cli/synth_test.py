@@ -142,7 +142,7 @@ class Synth(unittest.TestCase):
         self.assertIn("needs --plan", run("bench", "--mode", "allreduce", "--algo", "plan").stderr)
         self.assertIn("goes with --mode plan", run("bench", "--mode", "ring", "--plan", plan).stderr)
         plan.write_text(plan.read_text().replace('"slices":1', '"slices":3', 1))
-        self.assertIn("it was changed", run("bench", "--mode", "plan", "--plan", plan).stderr)
+        self.assertIn("the file was changed", run("bench", "--mode", "plan", "--plan", plan).stderr)
 
 
 if __name__ == "__main__":

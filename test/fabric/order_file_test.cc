@@ -89,12 +89,12 @@ TEST_CASE("an invalid file is refused with the place, the value and the expected
   CHECK_THAT(complaint("{\"name\": \"b\"}", "{\"name\": \"a\"}"),
              Contains("two hosts are called 'a'"));
   CHECK_THAT(complaint("{\"name\": \"b\"}", "7"), Contains("host 1 is 7"));
-  CHECK_THAT(complaint("[\"a\", \"c\"]", "[\"a\", \"d\"]"), Contains("'d', which is no host"));
+  CHECK_THAT(complaint("[\"a\", \"c\"]", "[\"a\", \"d\"]"), Contains("'d', which is not a host"));
   CHECK_THAT(complaint("[\"b\"]", "[\"b\", \"a\"]"), Contains("'a' is in two groups"));
   CHECK_THAT(complaint("[\"b\"]", "[]"), Contains("'b' is in no group"));
   CHECK_THAT(complaint("\"c\", \"b\"]", "\"a\", \"b\"]"), Contains("'a' twice"));
   CHECK_THAT(complaint("\"c\", \"b\"]", "\"b\"]"), Contains("2 of 3 hosts"));
-  CHECK_THAT(complaint("\"c\", \"b\"]", "\"x\", \"b\"]"), Contains("'x', which is no host"));
+  CHECK_THAT(complaint("\"c\", \"b\"]", "\"x\", \"b\"]"), Contains("'x', which is not a host"));
   CHECK_THAT(complaint("\"fabric\": {", "\"fabric\": ["), Contains("no JSON"));
   CHECK_THAT(complaint("\"leaf1\"", "\"leaf0\""), Contains("two groups are called 'leaf0'"));
 }

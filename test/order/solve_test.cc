@@ -207,7 +207,7 @@ TEST_CASE("a mesh of another size is refused with a message") {
     return mesh.error().message();
   };
   CHECK_THAT(complaint("pp=4,dp=8"), Contains("make 32 nodes, but there are 64"));
-  CHECK_THAT(complaint("pp"), Contains("'pp' is no axis"));
+  CHECK_THAT(complaint("pp"), Contains("'pp' is not an axis"));
   CHECK_THAT(complaint("pp=x"), Contains("no size"));
   CHECK_THAT(complaint("pp=8,pp=8"), Contains("two axes"));
   CHECK_THAT(complaint("pp=8:-1,dp=8"), Contains("no weight"));

@@ -40,29 +40,29 @@ TEST_CASE("a barrier is passed when all connections that name it have ended") {
   REQUIRE(matrix);
   CHECK(matrix.value().workload[2].after == std::vector<TransferId>{0, 1});
   CHECK(refusal(text + "trigger id 1 oneshot\n") ==
-        "x.cm: trigger 1 is pulled by 2 connections and lets go after 1; let as many name it, each "
-        "as send_done_trigger");
+        "x.cm: trigger 1 is used as send_done_trigger or recv_done_trigger by 2 connections, but "
+        "needs 1; make both numbers equal");
 }
 
 TEST_CASE("an invalid matrix is refused with its line") {
   const std::string head = "Nodes 4\nConnections 1\n";
-  CHECK(refusal("") == "x.cm: there is no line 'Nodes N'; begin with it");
+  CHECK(refusal("") == "x.cm: there is no line 'Nodes N'; begin the file with it");
   CHECK_THAT(refusal(head + "0->4 start 0 size 1\n"),
              Contains("line 3: a host is '4'; give 0 to 3"));
   CHECK_THAT(refusal(head + "1->1 start 0 size 1\n"), Contains("sends to itself"));
   CHECK_THAT(refusal(head + "0->1 start 0\n"), Contains("no size"));
-  CHECK_THAT(refusal(head + "0->1 size 5\n"), Contains("one of start and trigger"));
+  CHECK_THAT(refusal(head + "0->1 size 5\n"), Contains("either start or trigger"));
   CHECK_THAT(refusal(head + "0->1 start 0 size 5 colour red\n"), Contains("'colour'"));
   CHECK_THAT(refusal(head + "0->1 start 0 size\n"), Contains("'size' has no value"));
   CHECK_THAT(refusal(head + "0->1 start -3 size 1\n"), Contains("start is '-3'"));
-  CHECK_THAT(refusal(head), Contains("Connections says 1, and there are 0"));
+  CHECK_THAT(refusal(head), Contains("Connections says 1, but the file has 0"));
   CHECK_THAT(refusal("0->1 start 0 size 1\n"), Contains("before 'Nodes N'"));
   CHECK_THAT(refusal(head + "0->1 trigger 3 size 1\n"), Contains("trigger 3 is named"));
   CHECK_THAT(refusal(head + "failure switch_type AGG switch_id 0 link_id 0\n"),
              Contains("'faults' of the scenario"));
   CHECK_THAT(
       refusal("Nodes 4\nConnections 2\n0->1 id 1 start 0 size 1\n1->2 id 1 start 0 size 1\n"),
-      Contains("id 1 is there twice"));
+      Contains("id 1 is used twice"));
 }
 
 TEST_CASE("connections that wait for each other in a cycle are refused") {
@@ -70,7 +70,7 @@ TEST_CASE("connections that wait for each other in a cycle are refused") {
                      "0->1 id 1 trigger 1 size 1 send_done_trigger 2\n"
                      "1->2 id 2 trigger 2 size 1 send_done_trigger 1\n"
                      "trigger id 1 oneshot\ntrigger id 2 oneshot\n"),
-             Contains("in a circle"));
+             Contains("in a cycle"));
 }
 
 }  // namespace

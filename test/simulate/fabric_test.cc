@@ -126,7 +126,7 @@ TEST_CASE(
 
 TEST_CASE("a transfer that does not fit the phantom memory is refused with its name") {
   CHECK_THROWS_WITH(run(small(Contender::kDlcp), incast(16, 1, std::uint64_t{1} << 27, 1)),
-                    Contains("several instead"));
+                    Contains("several transfers"));
 }
 
 TEST_CASE("neighbours have their own transport and queue, and do not count for the job") {

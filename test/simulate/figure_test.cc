@@ -67,9 +67,9 @@ TEST_CASE("if intervals overlap no transport is named the best") {
   series.compare("long", "short", "completion");
   const Figure figure = series.take();
   REQUIRE(figure.notes.size() == 3);
-  CHECK(figure.notes[0].find("no difference") != std::string::npos);
-  CHECK(figure.notes[1].find("we win") != std::string::npos);
-  CHECK(figure.notes[2].find("WE LOSE") != std::string::npos);
+  CHECK(figure.notes[0].find("no significant difference") != std::string::npos);
+  CHECK(figure.notes[1].find("better") != std::string::npos);
+  CHECK(figure.notes[2].find("WORSE") != std::string::npos);
 }
 
 }  // namespace

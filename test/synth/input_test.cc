@@ -43,8 +43,8 @@ TEST_CASE("rates of parallel links add up, links of rate 0 are down, and both ar
 
 TEST_CASE("a disconnected network is refused with the names of two unconnected ranks") {
   CHECK(error_of("{ranks: [a, b, c], links: [{from: a, to: b, rate: 1G}]}") ==
-        "f.yaml: a cannot reach c: the network is in pieces, or the links between lead one way; "
-        "add the missing link, or take the rank out");
+        "f.yaml: a cannot reach c: there is no path of links in this direction; add the missing "
+        "link, or remove the rank");
   CHECK(error_of("{ranks: [a, b], links: [{from: a, to: b, rate: 0}]}").find("a cannot reach b") !=
         std::string::npos);
   CHECK(error_of("{ranks: [a, b], links: [{from: a, to: b, rate: 1G, one_way: yes}]}")
@@ -56,15 +56,15 @@ TEST_CASE("an error in a file is reported with its line, the value and the corre
         "f.yaml: line 3: rate is 'fast'; write 100G (bits per second) or 12.5GB/s");
   CHECK(error_of("ranks: [a]\nlinks:\n  - {from: a, to: x, rate: 1G}\n") ==
         "f.yaml: line 3: there is no rank or switch x");
-  CHECK(error_of("ranks: [a, a]\nlinks: []\n") == "f.yaml: line 1: a is there twice");
-  CHECK(error_of("ranks: [a]\nlink: []\n")
-            .find("there is no key 'link' here; keys are name, message") != std::string::npos);
-  CHECK(error_of("ranks: []\nlinks: []\n").find("no ranks") != std::string::npos);
-  CHECK(error_of("ranks: 'h[0-1000000]'\nlinks: []\n").find("no range") != std::string::npos);
-  CHECK(error_of("ranks: [a]\nlinks:\n  - {from: a, to: a, rate: 1G}\n").find("leads to itself") !=
+  CHECK(error_of("ranks: [a, a]\nlinks: []\n") == "f.yaml: line 1: a is defined twice");
+  CHECK(error_of("ranks: [a]\nlink: []\n").find("unknown key 'link'; the keys are name, message") !=
         std::string::npos);
+  CHECK(error_of("ranks: []\nlinks: []\n").find("no ranks") != std::string::npos);
+  CHECK(error_of("ranks: 'h[0-1000000]'\nlinks: []\n").find("not a range") != std::string::npos);
+  CHECK(error_of("ranks: [a]\nlinks:\n  - {from: a, to: a, rate: 1G}\n")
+            .find("connects a node to itself") != std::string::npos);
   CHECK(error_of("[").find("f.yaml: line") == 0);
-  CHECK(error_of("").find("this is no topology") != std::string::npos);
+  CHECK(error_of("").find("this is not a topology") != std::string::npos);
   CHECK(error_of("{ranks: [a, b], links: [{from: a, to: b, rate: -1G}]}").find("rate is '-1G'") !=
         std::string::npos);
   CHECK(error_of("{ranks: [a, b], links: [{from: a, to: b, rate: 1e30T}]}").find("give 0 to") !=
@@ -78,7 +78,7 @@ TEST_CASE("TACCL's boxes are connected as in the sketch") {
   CHECK(taccl("dgx2.json", "dgx2-x2.json").ranks() == 32);
   const auto missing = parse_taccl({R"({"gpus_per_node": 8, "alpha": 1})", "t"}, std::nullopt);
   CHECK(missing.error().message() ==
-        "t: line 1: betas are missing; give betas, a matrix, or node_betas_list");
+        "t: line 1: betas are missing; give 'betas' (a matrix) or 'node_betas_list'");
   const auto far = parse_taccl(
       {sample("ndv2.json"), "t"},
       InputFile{R"({"nnodes": 2, "internode_sketch": {"internode_conn": {"9": [0]}}})", "s"});

@@ -48,10 +48,11 @@ TEST_CASE("a changed plan, or one of another version, is refused") {
     REQUIRE(!read.ok());
     return read.error().message();
   };
-  CHECK(with("\"slices\":1", "\"slices\":2").find("it was changed") != std::string::npos);
+  CHECK(with("\"slices\":1", "\"slices\":2").find("the file was changed") != std::string::npos);
   CHECK(with("\"version\":1", "\"version\":9") ==
-        "p.json: version 9, this program reads 1; make it again with dlcp synth -o");
-  CHECK(with("\"ranks\":4", "\"ranks\":-4").find("-4 is not within 1 and 1024") !=
+        "p.json: the plan has version 9, but this program reads version 1; create it again with "
+        "dlcp synth -o");
+  CHECK(with("\"ranks\":4", "\"ranks\":-4").find("-4 is not between 1 and 1024") !=
         std::string::npos);
   CHECK(!read_plan("{}", "p").ok());
   CHECK(!read_plan("[", "p").ok());

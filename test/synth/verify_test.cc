@@ -160,7 +160,7 @@ TEST_CASE("a message over links that do not exist is refused") {
   const Routes routes(line);
   const Schedule s = expand(nccl_ring({0, 1, 2}), Collective::kAllGather, 3).value();
   CHECK(verify(s).correct);
-  CHECK(verify(s, &routes).why == "rank 2 sends to rank 0, to which no path of switches leads");
+  CHECK(verify(s, &routes).why == "rank 2 sends to rank 0, but no path of switches connects them");
 }
 
 }  // namespace dlcp::synth

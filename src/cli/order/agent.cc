@@ -94,7 +94,8 @@ void Agent::take_words() {
   while (!ended_) {
     const auto frame = line_.read(0);
     if (!frame && !line_.ended()) return;
-    if (!frame) throw BenchError(ExitCode::kTransport, "the leader (rank 0) is gone");
+    if (!frame)
+      throw BenchError(ExitCode::kTransport, "lost the connection to the leader (rank 0)");
     ended_ = frame->type == FrameType::kStop;
     if (!ended_) take_word(frame->body);
   }
@@ -108,7 +109,9 @@ void Agent::take_word(const std::string& word) {
   const auto job = decode_job(word);
   const auto exists = [&](int host) { return host < static_cast<int>(to_.size()); };
   if (!job || !exists(job->to) || !std::ranges::all_of(job->probe, exists))
-    throw BenchError(ExitCode::kTransport, "the leader (rank 0) is of another version");
+    throw BenchError(ExitCode::kTransport,
+                     "the leader (rank 0) runs another version of dlcp; install the same on all "
+                     "hosts");
   if (job->load)
     load(*job);
   else

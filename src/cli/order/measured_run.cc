@@ -54,8 +54,8 @@ void MeasuredRun::start_namespaces() {
   const int count = count_namespaces(options_.netns);
   if (count == 0)
     throw BenchError(ExitCode::kUsage,
-                     fmt::format("--netns: there is no namespace {}0; scripts/netns up {} 16 "
-                                 "topo=spine leaves=4 builds some",
+                     fmt::format("--netns: there is no namespace {}0; create some with "
+                                 "scripts/netns up {} 16 topo=spine leaves=4",
                                  options_.netns, options_.netns));
   for (int i = 0; i < count; ++i) {
     const std::string name = fmt::format("{}{}", options_.netns, i);
@@ -68,8 +68,9 @@ void MeasuredRun::start_ranks() {
       discover_world(options_.world, [](const char* name) { return std::getenv(name); });
   if (!world)
     throw BenchError(ExitCode::kUsage,
-                     "no launcher has started this: srun -N 8 --ntasks-per-node=1 dlcp order, or "
-                     "mpirun, or torchrun --no-python; --netns and --simulate need none");
+                     "no launcher started this process; use srun -N 8 --ntasks-per-node=1 dlcp "
+                     "order, or mpirun, or torchrun --no-python. --netns and --simulate work "
+                     "without a launcher");
   lead_ = world->rank == 0;
   if (!lead_) {
     own_line_ = join_ranks(*world, options_.summary(), options_.timeout);
@@ -179,7 +180,7 @@ AgentAnswer MeasuredRun::await(std::size_t host, std::int64_t deadline) {
     }
     if (!frame && !line.reader.ended()) continue;
     line.gone = true;
-    fmt::print(stderr, "dlcp order: {} is lost{}\n", hosts_[host].name,
+    fmt::print(stderr, "dlcp order: lost the connection to {}{}\n", hosts_[host].name,
                frame && frame->type == FrameType::kStop ? ": " + frame->body : "");
   }
   line.gone = true;

@@ -25,18 +25,18 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr const char* kFooter = R"(What it does
-  Finds out which hosts share a leaf, by round trips and TTL of a few probes for
-  each host, and what leaves and hosts carry, by a short load of all at once.
-  Then puts hosts into an order that crosses leaves as seldom as can be, which
-  serves NCCL's rings, trees, PAT and all-to-all alike. NCCL takes the order in
-  which ranks name their hosts; so the order has to reach the launcher:
-  `dlcp order write FILE hostfile` writes what launchers read, and
-  `dlcp order exec FILE -- COMMAND` gives a job's processes new ranks by itself.
+constexpr const char* kFooter = R"(Operation
+  Probes each host a few times to find out, from round trips and TTLs, which hosts
+  share a leaf switch. Then all hosts load the network briefly, to measure the
+  capacities of hosts and leaves. The computed order of hosts crosses leaves as
+  rarely as possible, which is good for NCCL's rings, trees, PAT and all-to-all.
+  NCCL uses hosts in the order of ranks, so the launcher must apply the order:
+  `dlcp order write FILE hostfile` writes a file for the launcher, and
+  `dlcp order exec FILE -- COMMAND` gives the processes of a job new ranks.
 
 Columns
-  Time of an AllReduce of 1 GB (all-to-all: of 1 GB from each host), and how
-  long its first byte takes; bound: no order takes less.
+  Time of an AllReduce of 1 GB (all-to-all: of 1 GB from each host), and the
+  latency of its first byte. bound: a lower limit for all orders.
 
 Examples
   srun -N 512 --ntasks-per-node=1 dlcp order -o order.json
@@ -45,8 +45,8 @@ Examples
   dlcp order --simulate hosts=512,leaves=32,oversubscription=4,noise=0.3
 
 Exit codes
-  0 done   2 bad usage, or a file that cannot be read or written
-  3 a host was lost   4 not all ranks came)";
+  0 done   2 usage error, or a file that cannot be read or written
+  3 a host was lost   4 not all ranks connected in time)";
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
@@ -145,7 +145,7 @@ ExitCode run(const OrderOptions& options) {
   write_results(options, found, solution, report);
   fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
   if (!options.out.empty() && !options.json)
-    fmt::print("{}", wrapped(fmt::format("{0} written. Next: `dlcp order write {0} hostfile`, or "
+    fmt::print("{}", wrapped(fmt::format("Wrote {0}. Next: `dlcp order write {0} hostfile`, or "
                                          "`dlcp order exec {0} -- COMMAND`.",
                                          options.out),
                              output_width()));
@@ -156,7 +156,7 @@ ExitCode run(const OrderOptions& options) {
 
 void add_order(CLI::App& app, ExitCode& exit_code) {
   CLI::App* verb = app.add_subcommand(
-      "order", "Finds which hosts share a leaf and puts ranks where the network is");
+      "order", "Finds which hosts share a leaf switch, and orders ranks accordingly");
   auto options = std::make_shared<OrderOptions>();
   add_options(*verb, *options);
   add_order_verbs(*verb, exit_code);

@@ -43,7 +43,7 @@ std::string shape_of(const fabric::Fabric& fabric) {
     least = std::min(least, hosts);
     most = std::max(most, hosts);
   }
-  if (count.size() <= 1) return "one leaf: every host is as near as any other";
+  if (count.size() <= 1) return "one leaf: the same distance between all hosts";
   return least == most ? fmt::format("{} leaves of {}", count.size(), most)
                        : fmt::format("{} leaves of {} to {}", count.size(), least, most);
 }
@@ -64,9 +64,10 @@ std::string capacities_of(const fabric::Fabric& fabric) {
   if (rates.empty()) return "capacities: not measured\n";
   std::ranges::sort(rates);
   std::ranges::sort(factors);
-  std::string text = fmt::format("capacities: {:.3g} Gb/s of a host", rates[rates.size() / 2]);
+  std::string text = fmt::format("capacities: {:.3g} Gb/s per host", rates[rates.size() / 2]);
   if (!factors.empty())
-    text += fmt::format("; its leaf's uplinks carry 1/{:.2g} of that", factors[factors.size() / 2]);
+    text += fmt::format("; the uplinks of its leaf carry 1/{:.2g} of its hosts' sum",
+                        factors[factors.size() / 2]);
   return text + "\n";
 }
 
@@ -81,7 +82,7 @@ std::string distances_of(const fabric::Fabric& fabric) {
   for (auto at = by_depth.rbegin(); at != by_depth.rend(); ++at) {
     std::ranges::sort(at->second);
     const double us = at->second[at->second.size() / 2];
-    text += text.empty() ? fmt::format("round trips: {:.1f} us on a leaf", us)
+    text += text.empty() ? fmt::format("round trips: {:.1f} us within a leaf", us)
                          : fmt::format(", {:.1f} us {}", us,
                                        std::next(at) == by_depth.rend() ? "across" : "in a pod");
   }
@@ -144,7 +145,7 @@ std::string OrderReport::to_text() const {
   for (const auto& [what, names] :
        {std::pair("slow hosts: ", names_of(fabric.hosts, slow)),
         std::pair("slow leaves: ", names_of(fabric.groups, slow)),
-        std::pair("silent, and so last: ",
+        std::pair("not answering, and therefore last: ",
                   names_of(fabric.hosts, [](const auto& host) { return host.silent; }))})
     if (!names.empty()) text += wrapped(what + listed(names), output_width());
   text += fmt::format("\n{:<9} {:>10} {:>10} {:>10} {:>6} {:>10} {:>10}\n", "1 GB by", "before ms",
@@ -152,7 +153,8 @@ std::string OrderReport::to_text() const {
   for (const auto& one : solution.comparisons)
     text += row_of(one);
   return text + "\n" +
-         (solution.kept ? std::string("The given order stays: no other gains enough.\n")
+         (solution.kept ? std::string("The given order is kept: no other order is faster by the "
+                                      "required share.\n")
                         : fmt::format("Hops of the ring that cross leaves: {} before, {} after.\n",
                                       solution.crossings_before, solution.crossings_after));
 }

@@ -84,9 +84,9 @@ std::string formats_text() {
   for (const order::Format& format : order::formats())
     text += fmt::format("  {:<12} {}\n", format.name, format.help);
   return text +
-         "\ntorchrun's c10d rendezvous ranks hosts by their names and takes no order: use\n"
-         "--rdzv-backend=static with what `torchrun` prints here, or leave it as it is and\n"
-         "put `dlcp order exec FILE --` in front of the program (with --no-python).";
+         "\nThe c10d rendezvous of torchrun orders hosts by name and ignores any other order. "
+         "Use\n--rdzv-backend=static with the output of format `torchrun`, or keep c10d and "
+         "put\n`dlcp order exec FILE --` in front of the program (with --no-python).";
 }
 
 }  // namespace
@@ -100,24 +100,25 @@ void add_order_verbs(CLI::App& order, ExitCode& exit_code) {
     names.emplace_back(format.name);
   add_choice(*writing, "FORMAT", names, options->format, fmt::format("{}", fmt::join(names, ", ")))
       ->required();
-  writing->add_option("-o,--output", options->out, "Writes a file instead");
+  writing->add_option("-o,--output", options->out, "Write to this file instead of stdout");
   writing->footer(formats_text());
   const auto add_host = [&](CLI::App& verb) {
     verb.add_option("--host", options->host,
-                    "This host's name in the order; default: its host name, else its addresses");
+                    "This host's name in the order; default: its host name or one of its "
+                    "addresses");
   };
   add_host(*add_verb(order, exit_code, "rank", "Prints this host's node rank", options, rank));
   CLI::App* executing =
       add_verb(order, exit_code, "exec",
-               "Runs a command with the rank variables that the order gives it", options, exec);
+               "Runs a command with its rank variables changed to the order's", options, exec);
   add_host(*executing);
   executing->add_option("COMMAND", options->command, "Program and its arguments, after --")
       ->required();
   executing->footer(
-      "Rewrites RANK, GROUP_RANK, NODE_RANK, SLURM_PROCID, SLURM_NODEID, OMPI_COMM_WORLD_RANK and\n"
-      "PMI_RANK where they are set, and MASTER_ADDR; local ranks stay. For programs that read\n"
-      "those; MPI itself keeps the ranks that it gave: give mpirun a rankfile.\n"
-      "Exit: the command's own; 2 when it is not run.");
+      "Rewrites RANK, GROUP_RANK, NODE_RANK, SLURM_PROCID, SLURM_NODEID, OMPI_COMM_WORLD_RANK "
+      "and\nPMI_RANK if they are set, and MASTER_ADDR; local ranks do not change. This works "
+      "for programs\nthat read these variables. MPI itself keeps its ranks: give mpirun a "
+      "rankfile.\nExit: the exit code of the command; 2 if it was not run.");
 }
 
 }  // namespace dlcp::cli

@@ -31,8 +31,8 @@ Result<int> find_this_host(const fabric::Fabric& fabric, const std::string& name
   for (const std::string& one : names)
     if (const int host = fabric::find_host(fabric, one); host >= 0) return host;
   return Error{ErrorCode::kInvalidUsage,
-               fmt::format("the order has no host called {}", fmt::join(names, ", ")),
-               "give its name there with --host"};
+               fmt::format("the order contains no host called {}", fmt::join(names, ", ")),
+               "give this host's name in the order with --host"};
 }
 
 }  // namespace dlcp::cli

@@ -29,7 +29,7 @@ CableFault fault_of(const YAML::Node& map, const FabricPlan& plan) {
   only_keys(map, {"link", "first", "count", "after", "lasts", "every", "rate", "loss", "both_ways",
                   "noticed_after"});
   CableFault fault;
-  const YAML::Node link = wanted(map, "link", "write leaf-up, leaf-down, spine-up or spine-down");
+  const YAML::Node link = wanted(map, "link", "give leaf-up, leaf-down, spine-up or spine-down");
   const std::string tier = text_of(link, "link");
   const std::pair<const char*, Fabric::Tier> tiers[] = {{"leaf-up", Fabric::Tier::kLeafUp},
                                                         {"leaf-down", Fabric::Tier::kLeafDown},
@@ -42,24 +42,25 @@ CableFault fault_of(const YAML::Node& map, const FabricPlan& plan) {
   }
   if (!known)
     refuse(link, fmt::format("link is '{}'", tier),
-           "there are leaf-up, leaf-down, spine-up and spine-down");
+           "give leaf-up, leaf-down, spine-up or spine-down");
   fault.first = static_cast<std::size_t>(count_or(map, "first", 0, 0, 1 << 20));
   fault.count = static_cast<std::size_t>(count_or(map, "count", 1, 1, 4096));
   const std::size_t links = links_of(plan, fault.tier);
   if (fault.first + fault.count > links)
     refuse(link,
-           fmt::format("{} {} to {} are named", tier, fault.first, fault.first + fault.count - 1),
+           fmt::format("the fault affects {} links {} to {}", tier, fault.first,
+                       fault.first + fault.count - 1),
            links == 0 ? "this fabric has no such links"
-                      : fmt::format("this fabric has {}: 0 to {}", links, links - 1));
+                      : fmt::format("this fabric has {} of them, 0 to {}", links, links - 1));
   if (map["after"]) fault.after = time_of(map["after"], "after");
   if (map["lasts"]) fault.lasts = time_of(map["lasts"], "lasts");
   if (map["every"]) {
     fault.every = time_of(map["every"], "every");
     if (fault.lasts == Duration::zero() || fault.every <= fault.lasts)
       refuse(map["every"],
-             fmt::format("a fault comes every {} and lasts {}", map["every"].Scalar(),
-                         map["lasts"] ? map["lasts"].Scalar() : "for ever"),
-             "give 'lasts', shorter than 'every'");
+             fmt::format("the fault repeats every {} and lasts {}", map["every"].Scalar(),
+                         map["lasts"] ? map["lasts"].Scalar() : "forever"),
+             "give 'lasts', with a value below that of 'every'");
   }
   if (map["rate"]) fault.rate = share_of(map["rate"], "rate", 1);
   if (map["loss"]) fault.loss = share_of(map["loss"], "loss", 1);
@@ -74,7 +75,7 @@ PauseStorm storm_of(const YAML::Node& map, const FabricPlan& plan) {
   const int last = static_cast<int>(plan.hosts()) - 1;
   storm.host = static_cast<HostIndex>(count_or(map, "host", 0, 0, last));
   if (map["after"]) storm.after = time_of(map["after"], "after");
-  storm.lasts = time_of(wanted(map, "lasts", "write how long, as 10ms"), "lasts");
+  storm.lasts = time_of(wanted(map, "lasts", "give the duration, for example 10ms"), "lasts");
   return storm;
 }
 

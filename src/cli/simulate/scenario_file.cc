@@ -30,8 +30,8 @@ using Files = std::function<Result<std::string>(const std::string& path)>;
 constexpr std::size_t kUdpBytes = 28;  // IPv4 and UDP
 
 FabricPlan fabric_of(const YAML::Node& map) {
-  if (!map.IsMap()) refuse(map, "fabric has keys and values", "see docs/simulation.md");
-  constexpr const char* kShapes = "there are switch, leaf-spine and fat-tree";
+  if (!map.IsMap()) refuse(map, "'fabric' must have keys and values", "see docs/simulation.md");
+  constexpr const char* kShapes = "give switch, leaf-spine or fat-tree";
   const YAML::Node shape = wanted(map, "shape", kShapes);
   Wire wire;
   if (map["rate"]) wire.gbit_per_s = gbit_of(map["rate"], "rate");
@@ -42,23 +42,23 @@ FabricPlan fabric_of(const YAML::Node& map) {
   FabricPlan plan;
   if (name == "switch") {
     only_keys(map, {"shape", "rate", "delay", "card_rate", "hosts"});
-    const auto hosts = wanted(map, "hosts", "write how many hosts there are");
+    const auto hosts = wanted(map, "hosts", "give the number of hosts");
     plan = single_switch(count_of(hosts, "hosts", 2, kScenarioHostsMax), wire);
   } else if (name == "leaf-spine") {
     only_keys(map, {"shape", "rate", "delay", "card_rate", "uplink_rate", "leaves",
                     "hosts_per_leaf", "spines"});
     const auto part = [&](const char* key, int most) {
-      return static_cast<std::size_t>(count_of(wanted(map, key, "write how many"), key, 1, most));
+      return static_cast<std::size_t>(count_of(wanted(map, key, "give the number"), key, 1, most));
     };
     plan = leaf_spine(part("leaves", 1024), part("hosts_per_leaf", 1024), part("spines", 256), wire,
                       uplink);
   } else if (name == "fat-tree") {
     only_keys(map, {"shape", "rate", "delay", "card_rate", "radix", "oversubscription"});
-    const auto radix = wanted(map, "radix", "write how many ports a switch has");
+    const auto radix = wanted(map, "radix", "give the number of ports of a switch");
     const int ports = count_of(radix, "radix", 2, 24);
     if (ports % 2 != 0)
       refuse(radix, fmt::format("radix is {}", ports),
-             "half of the ports lead up: give an even one");
+             "half of the ports are uplinks; give an even number");
     const int over = count_or(map, "oversubscription", 1, 1, ports / 2);
     plan = fat_tree(static_cast<std::size_t>(ports), wire, static_cast<std::size_t>(over));
   } else {
@@ -77,7 +77,8 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
     const std::string name = text_of(one, "a transport");
     const auto contender = contender_of(name);
     if (!contender)
-      refuse(one, fmt::format("'{}' is no transport", name), "there are " + contender_names());
+      refuse(one, fmt::format("'{}' is not a transport", name),
+             "give one or more of " + contender_names());
     made.push_back(*contender);
   };
   if (!node.IsSequence())
@@ -85,7 +86,7 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
   else
     for (const auto& one : node)
       add(one);
-  if (made.empty()) refuse(node, "transports is empty", "there are " + contender_names());
+  if (made.empty()) refuse(node, "transports is empty", "give one or more of " + contender_names());
   return made;
 }
 
@@ -99,9 +100,8 @@ class LoadReader {
   LoadReader(Scenario& scenario, const Files& files) : scenario_(scenario), files_(files) {}
 
   void read(const YAML::Node& map) {
-    if (!map.IsMap()) refuse(map, "load has keys and values", "see docs/simulation.md");
-    constexpr const char* kKinds =
-        "there are permutation, incast, ring, all-to-all, training and matrix";
+    if (!map.IsMap()) refuse(map, "'load' must have keys and values", "see docs/simulation.md");
+    constexpr const char* kKinds = "give permutation, incast, ring, all-to-all, training or matrix";
     const YAML::Node kind = wanted(map, "kind", kKinds);
     const std::string name = text_of(kind, "kind");
     if (name == "permutation")
@@ -124,12 +124,12 @@ class LoadReader {
  private:
   std::size_t hosts() const { return scenario_.setting.fabric.hosts(); }
   static std::uint64_t bytes(const YAML::Node& map, std::uint64_t most) {
-    return bytes_of(wanted(map, "bytes", "write how many"), "bytes", most);
+    return bytes_of(wanted(map, "bytes", "give the number"), "bytes", most);
   }
   void limit(const YAML::Node& map, std::size_t transfers) const {
     if (transfers > kScenarioTransfersMax)
       refuse(map, fmt::format("this load has {} transfers", transfers),
-             fmt::format("at most {} are simulated: take fewer hosts", kScenarioTransfersMax));
+             fmt::format("at most {} can be simulated; use fewer hosts", kScenarioTransfersMax));
   }
 
   void permutation_load(const YAML::Node& map) {
@@ -175,7 +175,7 @@ class LoadReader {
   void training_load(const YAML::Node& map);
   void matrix_load(const YAML::Node& map) {
     only_keys(map, {"kind", "file", "may_lose"});
-    const YAML::Node file = wanted(map, "file", "name a file in the form of htsim's .cm");
+    const YAML::Node file = wanted(map, "file", "name a file in the format of htsim's .cm files");
     const std::string path = text_of(file, "file");
     const auto text = files_(path);
     if (!text) refuse(file, text.error().what, text.error().hint);
@@ -184,7 +184,7 @@ class LoadReader {
     if (matrix->hosts > hosts())
       refuse(file,
              fmt::format("{} is for {} hosts, the fabric has {}", path, matrix->hosts, hosts()),
-             "give the fabric as many");
+             "use a fabric with the same number of hosts");
     scenario_.load = path;
     const auto kept = std::make_shared<const Workload>(std::move(matrix->workload));
     scenario_.workload = [kept](std::uint64_t) { return *kept; };
@@ -196,12 +196,12 @@ class LoadReader {
 
 void LoadReader::training_load(const YAML::Node& map) {
   only_keys(map, {"kind", "model", "algorithm", "part", "tera_flops", "may_lose"});
-  const YAML::Node wanted_model = wanted(map, "model", "name one, for example ResNet50");
+  const YAML::Node wanted_model = wanted(map, "model", "give a model, for example ResNet50");
   const Model* model = nullptr;
   std::string known;
   for (const Model& one : models()) {
     if (one.name == text_of(wanted_model, "model")) model = &one;
-    known += fmt::format("{}{}", known.empty() ? "there are " : ", ", one.name);
+    known += fmt::format("{}{}", known.empty() ? "give one of " : ", ", one.name);
   }
   if (model == nullptr)
     refuse(wanted_model, fmt::format("model is '{}'", wanted_model.Scalar()), known);
@@ -215,7 +215,7 @@ void LoadReader::training_load(const YAML::Node& map) {
     if (name && text_of(name, "algorithm") == word) kind = value;
   if (!kind)
     refuse(name, fmt::format("algorithm is '{}'", name.Scalar()),
-           "there are ring, hierarchical and direct");
+           "give ring, hierarchical or direct");
   const double part = map["part"] ? share_of(map["part"], "part", 1) : 1;
   const double speed =
       map["tera_flops"] ? synth::number_of(map["tera_flops"], "tera_flops", 0.1, 1e5) : 150;
@@ -253,8 +253,7 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
   if (root["routing"]) {
     const std::string routing = text_of(root["routing"], "routing");
     if (routing != "hash" && routing != "adaptive")
-      refuse(root["routing"], fmt::format("routing is '{}'", routing),
-             "there are hash and adaptive");
+      refuse(root["routing"], fmt::format("routing is '{}'", routing), "give hash or adaptive");
     scenario.setting.fabric.adaptive = routing == "adaptive";
     scenario.parameters.emplace_back("routing", routing);
   }
@@ -268,7 +267,7 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
   if (root["carrier"]) {
     const std::string carrier = text_of(root["carrier"], "carrier");
     if (carrier != "roce" && carrier != "udp")
-      refuse(root["carrier"], fmt::format("carrier is '{}'", carrier), "there are roce and udp");
+      refuse(root["carrier"], fmt::format("carrier is '{}'", carrier), "give roce or udp");
     if (carrier == "udp") scenario.setting.hosts.ip_bytes = kUdpBytes;
   }
   scenario.setting.hosts.mtu = static_cast<std::size_t>(
@@ -278,7 +277,8 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
   if (root["loss"]) scenario.setting.loss = share_of(root["loss"], "loss", 1);
   if (root["faults"]) {
     if (!root["faults"].IsSequence())
-      refuse(root["faults"], "faults is a list", "begin each with '- link: leaf-up'");
+      refuse(root["faults"], "'faults' must be a list",
+             "begin each fault with a line such as '- link: leaf-up'");
     for (const auto& one : root["faults"])
       scenario.setting.faults.push_back(fault_of(one, scenario.setting.fabric));
   }

@@ -13,7 +13,8 @@ using synth::text_of;
 double gbit_of(const YAML::Node& node, const char* key) {
   const double gbit = synth::rate_of(node, key) * 8e-9;
   if (gbit < 0.001 || gbit > 100'000)
-    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()), "give 1M to 100T");
+    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
+           "give 1M to 100T (bits per second)");
   return gbit;
 }
 
@@ -21,7 +22,7 @@ Duration time_of(const YAML::Node& node, const char* key) {
   const auto time = parse_duration(text_of(node, key), 1us);
   if (!time || *time > 1h)
     refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most an hour", kDurationExample));
+           fmt::format("give {}, at most one hour", kDurationExample));
   return *time;
 }
 
@@ -29,7 +30,7 @@ double share_of(const YAML::Node& node, const char* key, double most) {
   const auto share = parse_share(text_of(node, key));
   if (!share || *share > most)
     refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most {:g}", kShareExample, most));
+           fmt::format("give {}, at most {:g}", kShareExample, most));
   return *share;
 }
 
@@ -37,7 +38,7 @@ std::uint64_t bytes_of(const YAML::Node& node, const char* key, std::uint64_t mo
   const auto bytes = parse_bytes(text_of(node, key));
   if (!bytes || *bytes == 0 || *bytes > most)
     refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most {} bytes", kBytesExample, most));
+           fmt::format("give {}, at most {} bytes", kBytesExample, most));
   return *bytes;
 }
 

@@ -21,18 +21,19 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr const char* kFooter = R"(What to simulate
-  list       the figures
-  validate   the simulator against closed forms and published results
-  F3 ...     a figure; without --quick it takes minutes
-  FILE.yaml  a fabric and a load of your own (docs/simulation.md)
+constexpr const char* kFooter = R"(Arguments
+  list       list the figures
+  validate   compare the simulator with closed forms and published results
+  F3 ...     simulate a figure; without --quick this takes minutes
+  FILE.yaml  simulate a fabric and a load of your own (docs/simulation.md)
 
-dlcp is the code that runs in jobs, driven by the engine's own loop. The others
-are models: NSCC is Ultra Ethernet's congestion control with spraying over 256
-paths and trimming switches, DCTCP has one path, pFabric serves the message
-that has the least left, PIAS the one that has sent the least, NDP pulls, and
-RoCE is as it runs today: DCQCN, go-back-N, pauses, one path. Theirs have no
-cost but their packets.
+The transport dlcp is the code that runs in jobs, driven by the engine's own
+loop. The others are models. NSCC is Ultra Ethernet's congestion control with
+spraying over 256 paths and trimming switches. DCTCP uses one path. pFabric
+serves the message with the fewest remaining bytes first, PIAS the message that
+has sent the fewest bytes, and NDP uses pull packets. RoCE is RoCE as used today:
+DCQCN, go-back-N, pause frames, one path. The models' hosts have no processing
+costs.
 
 Examples
   dlcp simulate validate
@@ -42,7 +43,7 @@ Examples
   dlcp simulate docs/scenarios/incast.yaml
 
 Exit codes
-  0 done   1 a check of validate failed, or a load did not end   2 bad usage)";
+  0 done   1 a check of validate failed, or a load did not end   2 usage error)";
 
 constexpr std::size_t kFigureSeeds = 3;
 
@@ -89,7 +90,7 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
               const Make& make) {
   // Checked before minutes of simulation whose picture could not be written.
   if (!options.plot.empty() && !std::filesystem::is_directory(options.plot))
-    return fail(fmt::format("--plot: '{}' is no folder; make it first", options.plot));
+    return fail(fmt::format("--plot: '{}' is not a folder; create it first", options.plot));
   std::optional<MovingLine> line(std::in_place);
   simulate::FigureWishes wishes;
   wishes.quick = options.quick;
@@ -107,8 +108,8 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
   line.reset();
   if (figure.rows.empty())
     return fail(
-        fmt::format("--only: no case of {} has '{}' in its name or its transport's; "
-                    "without --only all are run and named",
+        fmt::format("--only: no case of {} has '{}' in its name or in the name of its "
+                    "transport; run without --only to see all cases",
                     name, options.only));
   if (!options.plot.empty()) {
     const std::string path = fmt::format("{}/{}.svg", options.plot, name);
@@ -125,7 +126,7 @@ bool names_a_file(const std::string& what) {
 
 ExitCode run_scenario(const SimulateOptions& options) {
   if (options.quick)
-    return fail("--quick goes with figures: a scenario is as large as its file says");
+    return fail("--quick works only with figures; edit the file to make a scenario smaller");
   const auto scenario = read_scenario(options.what);
   if (!scenario) return fail(scenario.error().message());
   const auto name = std::filesystem::path(options.what).stem().string();
@@ -144,7 +145,8 @@ ExitCode run(const SimulateOptions& options) {
     known += fmt::format(", {}", entry.name);
   }
   return fail(
-      fmt::format("'{}' is no figure; there are list, validate{}, and files that end in .yaml",
+      fmt::format("'{}' is not a figure; give list, validate{}, or a file whose name ends in "
+                  ".yaml",
                   options.what, known));
 }
 
@@ -156,12 +158,13 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<SimulateOptions>();
   SimulateOptions& o = *options;
   auto* what = add_text(verb, "what", o.what, "list, validate, the name of a figure, or FILE.yaml");
-  add_flag(verb, "--quick", o.quick, "16 hosts and short transfers: seconds instead of minutes");
+  add_flag(verb, "--quick", o.quick,
+           "Use 16 hosts and short transfers: takes seconds instead of minutes");
   add_count(verb, "--seeds", o.seeds, {1, 1000},
-            "Runs of each case (default 3, or what the file says)");
-  add_text(verb, "--only", o.only, "Only cases whose name or transport contains this");
-  add_text(verb, "--plot", o.plot, "Write NAME.svg into this folder, which exists");
-  add_flag(verb, "--json", o.json, "JSON instead of a table");
+            "Runs of each case, with different seeds (default 3, or the value in the file)");
+  add_text(verb, "--only", o.only, "Run only cases whose name or transport contains this");
+  add_text(verb, "--plot", o.plot, "Write NAME.svg into this folder, which must exist");
+  add_flag(verb, "--json", o.json, "Print JSON instead of a table");
   complete(verb, kFooter, [=, &exit_code] {
     if (!given(what)) miss("what to simulate (list, validate, a figure or FILE.yaml)");
     exit_code = run(*options);

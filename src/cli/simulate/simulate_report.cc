@@ -82,7 +82,7 @@ nlohmann::ordered_json figure_json(const simulate::Figure& figure) {
 
 std::string checks_text(const std::vector<simulate::Check>& checks) {
   Document table;
-  table.headings = {"check", "expected", "measured", "off", "may be", "ok"};
+  table.headings = {"check", "expected", "measured", "deviation", "tolerance", "ok"};
   for (const auto& check : checks) {
     const double off = check.expected == 0 ? 0 : check.measured / check.expected - 1;
     table.rows.push_back(
@@ -93,9 +93,9 @@ std::string checks_text(const std::vector<simulate::Check>& checks) {
   }
   return table.to_text(output_width()) +
          wrapped(
-             "Two more need what not every machine has; a source tree has them: "
-             "scripts/simulate-networks holds the real plugin over networks of this kernel against "
-             "the simulator (as root), and 'ctest -R simulate_ns3' DCTCP against ns-3.",
+             "Two further checks need a source tree: scripts/simulate-networks (as root) "
+             "compares the simulator with the real plugin on networks of this kernel, and "
+             "'ctest -R simulate_ns3' compares its DCTCP with ns-3.",
              output_width());
 }
 

@@ -14,8 +14,8 @@ namespace {
 std::string what_it_costs(const synth::Synthesis& best, const synth::Synthesis& fits) {
   const double wanted = best.outcomes.back().seconds, taken = fits.outcomes.back().seconds;
   return fmt::format(
-      "{} has more in a thread block than MSCCL++ has room for; {} is in its plan "
-      "instead: {} in place of {}, {:+.1f}%",
+      "{} needs more operations or channels in a thread block than MSCCL++ supports; the plan "
+      "for MSCCL++ uses {} instead: {} instead of {}, {:+.1f}%",
       algorithm_text(best.plan.brackets.back().recipe),
       algorithm_text(fits.plan.brackets.back().recipe), duration_text(taken), duration_text(wanted),
       100 * (taken / wanted - 1));

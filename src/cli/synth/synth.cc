@@ -27,13 +27,13 @@ namespace {
 
 constexpr const char* kFooter = R"(Topologies
   links       YAML or JSON: ranks, switches, links with a rate; docs/synth.md
-  order.json  as dlcp order has measured it
-  intent.yaml of dlcp-switch: leaves and spines
+  order.json  a fabric measured by dlcp order
+  intent.yaml leaves and spines, an intent of dlcp-switch
   TACCL's     topology JSON, with --sketch for several boxes
 
-Rates are a rank's buffer over the time, in GB/s of 10^9 bytes. The bound is
-proven by maximum flows: no algorithm that passes on whole messages is faster.
-Times are those of a simulation with contention on every link.
+Rates are the buffer of a rank divided by the time, in GB/s of 10^9 bytes. The
+bound is proven by maximum flows: no algorithm that forwards whole messages is
+faster. Times come from a simulation with contention on every link.
 
 Examples
   dlcp synth fabric.yaml --collective allreduce -o plan.json
@@ -41,7 +41,7 @@ Examples
   dlcp bench --mode plan --plan plan.json --netns PREFIX
 
 Exit codes
-  0 planned and proven   1 the plan is not proven   2 bad usage or topology)";
+  0 planned and proven   1 the plan is not proven   2 usage error or bad topology)";
 
 struct SynthOptions {
   std::string topology;
@@ -73,7 +73,7 @@ Result<std::vector<double>> sizes_of(const std::string& text) {
     const auto bytes = parse_bytes(one);
     if (!bytes || *bytes < 1 || *bytes > std::uint64_t{1} << 50)
       return Error{ErrorCode::kInvalidUsage, fmt::format("--size: '{}' is not valid", one),
-                   fmt::format("give 1 byte to 1 PiB, {}", kBytesExample)};
+                   fmt::format("give 1 byte to 1 PiB, for example {}", kBytesExample)};
     sizes.push_back(static_cast<double>(*bytes));
     at = end + 1;
   }
@@ -159,34 +159,38 @@ ExitCode run(const SynthOptions& options) {
 }  // namespace
 
 void add_synth(CLI::App& app, ExitCode& exit_code) {
-  CLI::App& verb =
-      add_verb(app, "synth", "Plans a collective for a topology, with a proven bound beside it");
+  CLI::App& verb = add_verb(app, "synth",
+                            "Plans a collective for a topology, and proves a bound for "
+                            "comparison");
   auto options = std::make_shared<SynthOptions>();
   SynthOptions& o = *options;
   auto* topology = add_text(verb, "topology", o.topology, "File that describes the network");
-  add_text(verb, "--sketch", o.sketch, "TACCL's sketch, beside its topology");
+  add_text(verb, "--sketch", o.sketch, "TACCL's sketch, in addition to its topology");
   std::vector<std::string> names;
   for (const synth::Collective one : synth::kCollectives)
     names.emplace_back(synth::name_of(one));
   add_choice(verb, "--collective", names, o.collective,
              "allreduce (default), allgather, reducescatter or alltoall");
   add_choice(verb, "--algorithm", kAlgorithms, o.algorithms,
-             "best (default), or for comparison NCCL's ring or tree over the ranks as given");
-  add_text(
-      verb, "--size", o.size,
-      "Bytes of a rank's buffer, or a comma list (allgather: of the output); default: 1K to 1G");
-  add_text(verb, "-o,--output", o.output, "Write the plan here, as JSON");
+             "best (default), or, for comparison, NCCL's ring or tree over the ranks in the "
+             "given order");
+  add_text(verb, "--size", o.size,
+           "Buffer size of a rank in bytes, or a comma-separated list (allgather: size of the "
+           "output); default: 1K to 1G");
+  add_text(verb, "-o,--output", o.output, "Write the plan to this file, as JSON");
   add_text(verb, "--msccl-xml", o.msccl_xml,
-           "Write the largest size's algorithm here, as MSCCL's XML");
+           "Write the algorithm for the largest size to this file, as MSCCL's XML");
   auto* mscclpp =
       add_text(verb, "--mscclpp-json", o.mscclpp_json,
-               "Write the largest size's algorithm here, as a plan for MSCCL++'s executor");
+               "Write the algorithm for the largest size to this file, as a plan for MSCCL++'s "
+               "executor");
   need(add_count(verb, "--box", o.box, {1, synth::Topology::kRanksMax},
-                 "For --mscclpp-json: how many ranks side by side share memory (default: as many "
-                 "as a box of TACCL's has, else 1)"),
+                 "For --mscclpp-json: number of adjacent ranks that share memory (default: the "
+                 "box size of a TACCL topology, else 1)"),
        mscclpp);
-  add_text(verb, "--plot", o.plot, "Draw who sends when here, as SVG, for the largest size");
-  add_flag(verb, "--json", o.json, "One JSON object, of the largest size");
+  add_text(verb, "--plot", o.plot,
+           "Draw the transfers over time to this file, as SVG, for the largest size");
+  add_flag(verb, "--json", o.json, "Print one JSON object, for the largest size");
   complete(verb, kFooter, [=, &exit_code] {
     if (!given(topology)) miss("a topology");
     exit_code = run(*options);

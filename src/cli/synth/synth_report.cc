@@ -41,7 +41,7 @@ std::string SynthReport::to_text() const {
   for (const std::string& note : topology.notes)
     text += wrapped("note: " + note, output_width());
   if (s.plan.ranks > 1)
-    text += wrapped(fmt::format("bound {:.4g} GB/s ({}), {} at least", s.bound.rate * 1e-9,
+    text += wrapped(fmt::format("bound {:.4g} GB/s ({}), at least {}", s.bound.rate * 1e-9,
                                 s.bound.reason, duration_text(s.bound.latency)),
                     output_width());
   Document table;
@@ -53,10 +53,12 @@ std::string SynthReport::to_text() const {
          algorithm_text(s.plan.brackets[o.bracket].recipe)});
   }
   text += "\n" + table.to_text(output_width());
-  text += "\nring, tree: how much longer NCCL's take, over the ranks as given\n";
+  text +=
+      "\nring, tree: time of NCCL's ring and tree over the ranks in the given order, relative "
+      "to this plan\n";
   if (s.verified)
-    text += wrapped(fmt::format("proven: every contribution counts once, nothing waits in circles; "
-                                "{} of {} ranks take part; {:.1f} s",
+    text += wrapped(fmt::format("proven: every contribution counts exactly once, and there is "
+                                "no deadlock; {} of {} ranks take part; {:.1f} s",
                                 s.ranks_taking_part, s.plan.ranks, seconds),
                     output_width());
   else

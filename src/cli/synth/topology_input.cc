@@ -38,8 +38,9 @@ Result<synth::Topology> read_topology(const std::string& path, const std::string
     return synth::parse_taccl({text.value(), path}, second);
   }
   if (!sketch.empty())
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("--sketch goes with a topology of TACCL's, and {} is none", path), ""};
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("--sketch needs a topology in TACCL's format, and {} is not one", path), ""};
   if (synth::is_order_file(text.value())) return synth::parse_order_file(text.value(), path);
   if (synth::is_intent(text.value())) return synth::parse_intent(text.value(), path);
   return synth::parse_links(text.value(), path);

@@ -10,12 +10,12 @@ Figure exchange_figure(const FigureWishes& wishes) {
   Series series("F6", "All-to-all", wishes);
   const std::size_t lanes = 4;
   series.parameter("fabric", paper_fabric_words(wishes.quick));
-  series.parameter("transfers under way at a host", fmt::format("{}", lanes));
+  series.parameter("transfers in flight per host", fmt::format("{}", lanes));
   const std::vector<std::uint64_t> sizes = wishes.quick
                                                ? std::vector<std::uint64_t>{65'536}
                                                : std::vector<std::uint64_t>{65'536, 524'288};
   for (const std::uint64_t bytes : sizes) {
-    const std::string experiment = fmt::format("{} KiB to each", bytes >> 10);
+    const std::string experiment = fmt::format("{} KiB to each host", bytes >> 10);
     std::size_t hosts = 0;
     for (const Contender contender : {Contender::kDlcp, Contender::kNscc, Contender::kDctcp}) {
       Setting setting;
@@ -28,9 +28,9 @@ Figure exchange_figure(const FigureWishes& wishes) {
     }
     const double ideal = static_cast<double>((hosts - 1) * bytes) * 8 / 100 * 1e-3;
     for (const char* transport : {"dlcp", "nscc", "dctcp"})
-      series.note(fmt::format("{}: {} takes {:.2f} times what a host's link alone needs",
-                              experiment, transport,
-                              series.mean(experiment, transport, "completion") / ideal));
+      series.note(fmt::format(
+          "{}: {} takes {:.2f} times as long as the payload needs on a host's link", experiment,
+          transport, series.mean(experiment, transport, "completion") / ideal));
   }
   series.compare("dlcp", "nscc", "completion");
   series.compare("dlcp", "dctcp", "completion");

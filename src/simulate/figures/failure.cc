@@ -17,10 +17,10 @@ struct Misfortune {
 };
 
 constexpr Misfortune kAll[] = {
-    {"all well", 1, 0, false},
-    {"one uplink down, unnoticed", 0, 0, true},
+    {"no fault", 1, 0, false},
+    {"one uplink down, not rerouted", 0, 0, true},
     {"one uplink down 200 us of every 500", 0, 0, true, 200us, 500us},
-    {"one uplink at a tenth", 0.1, 0, true},
+    {"one uplink at 10% rate", 0.1, 0, true},
     {"one uplink loses 0.1%", 1, 0.001, true},
 };
 constexpr const char* kStorm = "one host pauses";
@@ -36,7 +36,7 @@ void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) 
       setting.contender = contender;
       if (storm) setting.storm = PauseStorm{kStormHost, Duration{0}, kStormLasts};
       const std::size_t hosts = setting.fabric.hosts();
-      series.run({storm ? kStorm : "none pauses", std::string(name_of(contender)), setting,
+      series.run({storm ? kStorm : "no host pauses", std::string(name_of(contender)), setting,
                   [=](std::uint64_t seed) {
                     Workload made = permutation(hosts, bytes, seed);
                     for (Step& step : made)
@@ -47,11 +47,11 @@ void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) 
     }
   }
   for (const char* transport : {"dlcp", "nscc", "roce"}) {
-    const double well = series.mean("none pauses", transport, "completion");
+    const double well = series.mean("no host pauses", transport, "completion");
     if (well > 0)
       series.note(fmt::format(
-          "a host pauses for {} ms: with {} the others take {:.2f} times as "
-          "long as when none does",
+          "one host sends pause frames for {} ms: with {} the other hosts take {:.2f} times as "
+          "long as without pauses",
           kStormLasts / 1ms, transport, series.mean(kStorm, transport, "completion") / well));
   }
 }
@@ -59,17 +59,18 @@ void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) 
 }  // namespace
 
 Figure failure_figure(const FigureWishes& wishes) {
-  Series series("F5", "Links that fail, crawl or lose silently", wishes);
+  Series series("F5", "Links that fail, slow down or lose packets silently", wishes);
   const std::uint64_t bytes = wishes.quick ? 500'000 : 16'000'000;
   constexpr std::size_t kPaths = 32;
   series.parameter("fabric", paper_fabric_words(wishes.quick));
   series.parameter("load", fmt::format("permutation of {:.4g} MB, {} paths",
                                        static_cast<double>(bytes) * 1e-6, kPaths));
   series.parameter("fault",
-                   "the first uplink of the first leaf, both ways, from the beginning; "
-                   "routing never takes it out");
-  series.parameter("pauses", fmt::format("a host asks its switch for them for {} ms; the times are "
-                                         "of transfers to others, all paths",
+                   "the first uplink of the first leaf, in both directions, from the beginning; "
+                   "routing never avoids it");
+  series.parameter("pauses", fmt::format("one host sends pause frames to its switch for {} ms; "
+                                         "the times are those of transfers to other hosts, all "
+                                         "paths",
                                          kStormLasts / 1ms));
   for (const Misfortune& one : kAll) {
     for (const Contender contender : {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc}) {
@@ -97,7 +98,7 @@ Figure failure_figure(const FigureWishes& wishes) {
     const double well = series.mean(kAll[0].name, transport, "completion");
     for (const Misfortune& one : kAll) {
       if (one.happens && well > 0)
-        series.note(fmt::format("{}: {} takes {:.2f} times as long as when all is well", one.name,
+        series.note(fmt::format("{}: {} takes {:.2f} times as long as without a fault", one.name,
                                 transport, series.mean(one.name, transport, "completion") / well));
     }
   }

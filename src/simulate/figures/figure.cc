@@ -60,15 +60,15 @@ double quantile(std::vector<double> samples, double share) {
 
 const std::vector<FigureEntry>& figures() {
   static const std::vector<FigureEntry> all = {
-      {"F1", "Training with parameter servers, among DCTCP and pFabric", training_figure},
-      {"F2", "A step of training", iteration_figure},
-      {"F3", "Permutation: who uses all paths", permutation_figure},
+      {"F1", "Training with parameter servers, compared with DCTCP and pFabric", training_figure},
+      {"F2", "A training step", iteration_figure},
+      {"F3", "Permutation: use of all paths", permutation_figure},
       {"F4", "Incast: many to one", incast_figure},
-      {"F5", "Links that fail, crawl or lose silently", failure_figure},
+      {"F5", "Links that fail, slow down or lose packets silently", failure_figure},
       {"F6", "All-to-all", exchange_figure},
-      {"F7", "Neighbours of a job that may lose", neighbour_figure},
-      {"F8", "What marks by worth save", worth_figure},
-      {"F9", "Licensed to lose, against exact", licence_figure},
+      {"F7", "Effect of a licensed job on its neighbours", neighbour_figure},
+      {"F8", "Benefit of marking packets by worth", worth_figure},
+      {"F9", "Licensed loss compared with exact transfer", licence_figure},
   };
   return all;
 }

@@ -22,7 +22,7 @@ Figure incast_figure(const FigureWishes& wishes) {
   Series series("F4", "Incast: many to one", wishes);
   series.parameter("fabric", paper_fabric_words(wishes.quick) +
                                  (wishes.quick ? "" : "; 1023 senders: fat tree of 1024"));
-  series.parameter("DCTCP's least time-out", "1 ms");
+  series.parameter("minimum retransmission timeout of DCTCP", "1 ms");
   const std::vector<Crowd> crowds =
       wishes.quick
           ? std::vector<Crowd>{{8, 100'000}, {15, 1'000'000}}
@@ -43,8 +43,8 @@ Figure incast_figure(const FigureWishes& wishes) {
     }
     const double ideal =
         static_cast<double>(crowd.senders * crowd.bytes) * 8 / paper_fabric(true).host.gbit_per_s;
-    series.note(fmt::format("{}: the receiver's link alone needs {:.1f} us for the payload",
-                            experiment, ideal * 1e-3));
+    series.note(fmt::format("{}: the payload needs {:.1f} us on the receiver's link", experiment,
+                            ideal * 1e-3));
   }
   series.compare("dlcp", "nscc", "completion");
   series.compare("dlcp", "dctcp", "completion");

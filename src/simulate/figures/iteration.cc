@@ -79,16 +79,17 @@ void add(Series& series, const FigureWishes& wishes, const Model& model, double 
 }  // namespace
 
 Figure iteration_figure(const FigureWishes& wishes) {
-  Series series("F2", "A step of training", wishes);
+  Series series("F2", "A training step", wishes);
   const Scene scene(wishes.quick, 100);
   series.parameter(
       "fabric", fmt::format("{} hosts, {} leaves, {} spines, 1 us links, 1:1", scene.fabric.hosts(),
                             scene.fabric.leaves(), scene.fabric.spines_per_pod));
-  series.parameter("model", fmt::format("{:.1f} MB of its gradients and the same part of its "
+  series.parameter("model", fmt::format("{:.1f} MB of its gradients and the same share of its "
                                         "arithmetic, at {:.0f} Tflop/s",
                                         scene.bytes * 1e-6, kTeraFlops));
   series.parameter("paths", fmt::format("{}", kPaths));
-  series.parameter("step", "forward, backward; layers are summed as their gradients come");
+  series.parameter("step",
+                   "forward, backward; layers are summed as their gradients become available");
   const Model& first = models().front();
   std::size_t troubles = wishes.quick ? 3 : std::size(kAll);
   for (const double gbit_per_s : {100.0, 400.0})
@@ -103,8 +104,8 @@ Figure iteration_figure(const FigureWishes& wishes) {
       const double gray = series.mean(name_of(model, 100, kGray), way.name, "completion");
       if (clean > 0 && gray > 0)
         series.note(
-            fmt::format("{}, 100G, {}: 0.1% lost on one link takes {:.3f} times as long as "
-                        "no loss",
+            fmt::format("{}, 100G, {}: with 0.1% loss on one link it takes {:.3f} times as long "
+                        "as without loss",
                         model.name, way.name, gray / clean));
     }
   }

@@ -7,10 +7,10 @@
 namespace dlcp::simulate {
 
 Figure licence_figure(const FigureWishes& wishes) {
-  Series series("F9", "Licensed to lose, against exact", wishes);
+  Series series("F9", "Licensed loss compared with exact transfer", wishes);
   const std::uint64_t bytes = wishes.quick ? 524'288 : 8'388'608;
   series.parameter("fabric", paper_fabric_words(wishes.quick));
-  series.parameter("transfer", fmt::format("{:.4g} MiB each, licensed whole",
+  series.parameter("transfer", fmt::format("{:.4g} MiB each, all of it licensed",
                                            static_cast<double>(bytes) / (1 << 20)));
   const std::size_t hosts = paper_fabric(wishes.quick).hosts();
   const std::size_t crowd = wishes.quick ? 15 : 32;

@@ -50,7 +50,7 @@ Workload shared(const FabricPlan& fabric, const Beside& beside, std::uint64_t ch
 }  // namespace
 
 Figure neighbour_figure(const FigureWishes& wishes) {
-  Series series("F7", "Neighbours of a job that may lose", wishes);
+  Series series("F7", "Effect of a licensed job on its neighbours", wishes);
   const std::uint64_t chunk = wishes.quick ? 262'144 : 524'288;
   const Duration length = wishes.quick ? 400us : 5ms;
   series.parameter("fabric", paper_fabric_words(wishes.quick) +
@@ -60,10 +60,10 @@ Figure neighbour_figure(const FigureWishes& wishes) {
                                       chunk >> 10));
   series.parameter(
       "neighbours",
-      fmt::format("the other hosts; messages of {} kB to other leaves at {:.0f}% of a "
-                  "link, for {:.1f} ms",
+      fmt::format("the other hosts; messages of {} kB to other leaves, at {:.0f}% of a link, "
+                  "for {:.1f} ms",
                   kMessage / 1000, 100 * kLoad, static_cast<double>(length.count()) * 1e-6));
-  series.parameter("queues", "DCTCP's neighbours have one of their own, with 3/8 of a link");
+  series.parameter("queues", "DCTCP's neighbours have a queue of their own, with 3/8 of a link");
   for (const bool dctcp : {true, false}) {
     const std::string who = dctcp ? "DCTCP beside" : "exact DLCP beside";
     for (const Beside& beside : kAll) {

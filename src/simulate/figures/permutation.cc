@@ -7,10 +7,10 @@
 namespace dlcp::simulate {
 
 Figure permutation_figure(const FigureWishes& wishes) {
-  Series series("F3", "Permutation: who uses all paths", wishes);
+  Series series("F3", "Permutation: use of all paths", wishes);
   const std::uint64_t bytes = wishes.quick ? 500'000 : 2'000'000;
   series.parameter("fabric", paper_fabric_words(wishes.quick));
-  series.parameter("load", "every host sends to one other");
+  series.parameter("load", "every host sends to one other host");
   const auto add = [&](const std::string& name, Contender contender, std::size_t paths,
                        double oversubscription, std::uint64_t size) {
     Setting setting;

@@ -41,7 +41,7 @@ ParameterServerPlan plan_of(const Scale& scale, bool quick) {
 }  // namespace
 
 Figure training_figure(const FigureWishes& wishes) {
-  Series series("F1", "Training with parameter servers, among DCTCP and pFabric", wishes);
+  Series series("F1", "Training with parameter servers, compared with DCTCP and pFabric", wishes);
   const std::vector<Scale> scales =
       wishes.quick ? std::vector<Scale>{{1000, 37}, {1000, 0.2}}
                    : std::vector<Scale>{{16, 37}, {16, 4}, {256, 37}, {256, 4}, {1024, 4}};
@@ -49,14 +49,14 @@ Figure training_figure(const FigureWishes& wishes) {
   series.parameter("fabric", wishes.quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
                                           : "144 hosts, 9 leaves x 16, 4 spines, 100 Gbit/s, 1 us "
                                             "links, 1:1");
-  series.parameter("jobs", fmt::format("ResNet50, VGG16, Inception-v3, Transformer at once; {} "
-                                       "workers and {} servers each, placed at random",
+  series.parameter("jobs", fmt::format("ResNet50, VGG16, Inception-v3, Transformer at the same "
+                                       "time; {} workers and {} servers each, placed at random",
                                        usual.workers, usual.servers));
-  series.parameter("case", fmt::format("the part of the model's bytes that gradients have, in {} "
-                                       "tensors for each server; the buffer of DLCP's and DCTCP's "
-                                       "switches",
+  series.parameter("case", fmt::format("gradient size as a share of the model's bytes, in {} "
+                                       "tensors for each server; buffer of the switches of DLCP "
+                                       "and DCTCP",
                                        usual.tensors));
-  series.parameter("iteration", "push, then pull once all have pushed; pull is exact");
+  series.parameter("iteration", "push, then pull when all have pushed; pull is exact");
   struct Rival {
     const char* name;
     Contender contender;

@@ -27,16 +27,17 @@ struct Load {
 }  // namespace
 
 Figure worth_figure(const FigureWishes& wishes) {
-  Series series("F8", "What marks by worth save", wishes);
+  Series series("F8", "Benefit of marking packets by worth", wishes);
   const std::uint64_t bytes = wishes.quick ? 1'048'576 : 8'388'608;
   const std::size_t crowd = wishes.quick ? 15 : 32;
   series.parameter("fabric", paper_fabric_words(wishes.quick) + ", uplinks 2:1");
   series.parameter("loads", "incast; a permutation; a permutation on links that lose 0.1%");
-  series.parameter("depths", "where queues begin to drop early: as planned, half, double");
+  series.parameter("depths", "queue length at which early drops begin: as planned, half, double");
   series.parameter("transfers", fmt::format("{} MiB, of which {:.0f}% may be lost", bytes >> 20,
                                             100 * kMayLose));
   series.parameter("gradients", "magnitudes of packets log-normal, deviation 1 of the logarithm");
-  series.parameter("marks", "a quarter is droppable: the smallest, or as many at random (blind)");
+  series.parameter("marks",
+                   "a quarter is droppable: the smallest magnitudes, or a random choice (blind)");
   const std::size_t hosts = paper_fabric(wishes.quick).hosts();
   for (const Load& load : {Load{fmt::format("incast of {}", crowd), true, 0},
                            Load{"permutation", false, 0}, Load{"0.1% lost", false, 0.001}}) {
@@ -63,8 +64,8 @@ Figure worth_figure(const FigureWishes& wishes) {
         return share > 0 ? series.mean(experiment, transport, "energy lost") / share : 0;
       };
       series.note(
-          fmt::format("{}: a lost percent takes {:.3f}% of the sum of squares by worth, "
-                      "{:.3f}% blind",
+          fmt::format("{}: one percent of lost packets costs {:.3f}% of the sum of squares by "
+                      "worth, {:.3f}% blind",
                       experiment, cost("dlcp, by worth"), cost("dlcp, blind")));
     }
   }
