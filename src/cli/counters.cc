@@ -33,7 +33,7 @@ Document counter_document() {
 }  // namespace
 
 void add_counters(CLI::App& app, ExitCode& exit_code) {
-  add_document_verb(app, exit_code, "counters", "What the counters mean: if this grows, look there",
+  add_document_verb(app, exit_code, "counters", "Explains each counter and what to do if it grows",
                     counter_document);
 }
 

@@ -18,7 +18,7 @@ Document knob_document() {
 }  // namespace
 
 void add_knobs(CLI::App& app, ExitCode& exit_code) {
-  add_document_verb(app, exit_code, "knobs", "What can be set, its range and its default",
+  add_document_verb(app, exit_code, "knobs", "Lists the settings with their ranges and defaults",
                     knob_document);
 }
 

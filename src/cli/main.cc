@@ -24,10 +24,10 @@ int main(int argc, char** argv) {
   fill_standard_streams();
   const Program program{
       "dlcp",
-      "dlcp: tools around libnccl-net-dlcp.so, the network of distributed training over UDP. Use "
-      "the plugin in a job with NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP; see what a network allows with "
-      "`dlcp doctor` and gives with `dlcp bench`.",
-      DLCP_VERSION, "`dlcp VERB --help` explains a verb, its numbers and its exit codes."};
+      "dlcp: tools for libnccl-net-dlcp.so, DLCP's network plugin for NCCL. To use the plugin "
+      "in a job, set NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP. `dlcp doctor` checks a host and a "
+      "network; `dlcp bench` measures them.",
+      DLCP_VERSION, "`dlcp COMMAND --help` explains a command, its numbers and its exit codes."};
   constexpr AddVerb kVerbs[] = {add_doctor, add_abi,      add_bench,    add_order,
                                 add_synth,  add_simulate, add_stats,    add_top,
                                 add_exact,  add_knobs,    add_counters, add_traffic_class};

@@ -64,7 +64,9 @@ void add_named(CLI::App& verb, const char* option, const Table& table, Value& va
 ExitCode print(int number, bool json, bool just_number) {
   const auto read = decode_communicator_class(number);
   if (!read) {
-    fmt::print(stderr, "{} means nothing to DLCP: it leaves the communicator to DLCP_LOSS_BUDGET\n",
+    fmt::print(stderr,
+               "{} is not a trafficClass of DLCP: DLCP_LOSS_BUDGET applies to the "
+               "communicator\n",
                number);
     return ExitCode::kWrongData;
   }
@@ -88,24 +90,25 @@ ExitCode print(int number, bool json, bool just_number) {
 void add_traffic_class(CLI::App& app, ExitCode& exit_code) {
   CLI::App& verb =
       add_verb(app, "traffic-class",
-               "Prints the trafficClass of a communicator that may lose a share of its sums");
+               "Prints the trafficClass value for a communicator that may lose a share of its "
+               "sums");
   auto options = std::make_shared<TrafficClassOptions>();
   constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
   auto* budget = add_share(verb, "--budget", options->budget, {1e-6, kMost},
-                           "share of each result that may be lost, 0.01 or 1%; 0: exact, whatever "
-                           "DLCP_LOSS_BUDGET says");
+                           "share of each result that may be lost, 0.01 or 1%; 0: exact, "
+                           "regardless of DLCP_LOSS_BUDGET");
   add_named(verb, "--priority", kPriorities, options->priority,
             "learned (default), urgent or bulk");
   add_named(verb, "--type", kTypes, options->type,
             "fp32, fp16 or bf16: reductions of any other type are exact");
   auto* decode = add_count(verb, "--decode", options->number, {INT32_MIN, INT32_MAX},
-                           "explains a number instead");
-  add_flag(verb, "--json", options->json, "number and meaning as a JSON object");
+                           "explain this value instead");
+  add_flag(verb, "--json", options->json, "print the value and its meaning as a JSON object");
   exclude_each_other(decode, budget);
   const char* const footer =
       "In PyTorch: options = ProcessGroupNCCL.Options(); options.config.traffic_class = N; "
-      "new_group(pg_options=options)\n"
-      "Exit: 0; 1 when --decode is given a number that means nothing; 2 usage.";
+      "new_group(pg_options=options)\nExit: 0; 1 if the value of --decode is not a trafficClass "
+      "of DLCP; 2 usage error.";
   complete(verb, footer, [=, &exit_code] {
     if (given(decode)) {
       exit_code = print(options->number, options->json, false);

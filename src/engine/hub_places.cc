@@ -34,11 +34,11 @@ Result<std::vector<HubPlace>> parse_hub_places(std::string_view text) {
     }
     const bool letters = std::ranges::all_of(place.host, [](char c) { return c > ' ' && c < '~'; });
     if (place.host.empty() || !letters || (bracketed && close == one.npos)) {
-      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' names no hub", one),
-                   "give HOST or HOST:PORT, several with commas between them"};
+      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is not a hub", one),
+                   "give HOST or HOST:PORT, separated by commas"};
     }
     if (std::ranges::find(places, place) != places.end()) {
-      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is named twice", one),
+      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' occurs twice", one),
                    "name each hub once"};
     }
     places.push_back(std::move(place));

@@ -23,13 +23,13 @@ Result<HostPort> split_host_port(const std::string& text) {
     port = text.substr(text.find(':') + 1);
   }
   if (parts.host.empty()) {
-    return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' names no host", text),
-                 "give HOST or HOST:PORT; is a variable unset?"};
+    return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' contains no host", text),
+                 "give HOST or HOST:PORT; if this came from a variable, check that it is set"};
   }
   if (port) {
     const auto number = parse_count(*port);
     if (!number || *number < 1 || *number > 65535) {
-      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is no port", *port),
+      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is not a port", *port),
                    "give 1..65535"};
     }
     parts.port = static_cast<std::uint16_t>(*number);

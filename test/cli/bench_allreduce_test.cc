@@ -110,8 +110,8 @@ TEST_CASE("a missing switch is named, and options that exclude each other are re
              Contains("DLCP_COLLNET_SWITCH: rank 0 says:") && Contains("127.0.0.1:9"));
   using Words = std::vector<std::string>;
   for (const auto& [arguments, words] :
-       {std::pair(Words{"--algo", "direct", "--switch", "a"}, "--switch goes with"),
-        std::pair(Words{"--algo", "switch", "--switch", "a:b"}, "'b' is no port"),
+       {std::pair(Words{"--algo", "direct", "--switch", "a"}, "--switch can be used only with"),
+        std::pair(Words{"--algo", "switch", "--switch", "a:b"}, "'b' is not a port"),
         std::pair(Words{"--algo", "switch", "--ranks", "33"}, "a switch adds at most 32"),
         std::pair(Words{"--algo", "switch", "--switch", "a", "--loss", "1%"}, "--drop")}) {
     const auto run = all_reduce(arguments);

@@ -27,12 +27,12 @@ def verbs():
 class CommandLine(unittest.TestCase):
     def test_a_wrong_word_is_named_with_a_suggestion(self):
         for arguments, said in (
-                (["docter"], "dlcp: there is no verb 'docter'; did you mean doctor? (dlcp --help)"),
-                ([], "dlcp: give a verb (dlcp --help)"),
+                (["docter"], "dlcp: there is no command 'docter'; did you mean doctor? (dlcp --help)"),
+                ([], "dlcp: a command is missing (dlcp --help)"),
                 (["doctor", "--per", "B"],
                  "dlcp doctor: there is no option --per; did you mean --peer? (dlcp doctor --help)"),
                 (["stats", "--jsn"], "dlcp stats: there is no option --jsn; did you mean --json? (dlcp stats --help)"),
-                (["doctor", "--strict", "B"], "dlcp doctor: 'B' is not expected here (dlcp doctor --help)")):
+                (["doctor", "--strict", "B"], "dlcp doctor: unexpected argument 'B' (dlcp doctor --help)")):
             code, out, error = dlcp(*arguments)
             self.assertEqual((code, out, error.strip()), (2, "", said))
 
@@ -42,7 +42,7 @@ class CommandLine(unittest.TestCase):
                 (["doctor", "--listen", "--port", "0"], ("--port", "'0'", "1..65535")),
                 (["doctor", "--listen", "--seconds", "-1"], ("--seconds", "'-1'")),
                 (["doctor", "--listen", "--seconds", "nan"], ("--seconds", "'nan'")),
-                (["doctor", "--peer", ""], ("--peer", "names no host")),
+                (["doctor", "--peer", ""], ("--peer", "contains no host")),
                 (["doctor", "--seconds", "3"], ("--seconds", "--listen")),
                 (["doctor", "--paths", "3"], ("--paths", "--peer")),
                 (["doctor", "--peer", "no-such-host.invalid"], ("no-such-host.invalid", "resolves")),

@@ -70,8 +70,8 @@ TEST_CASE("a rank with another option is refused, and every rank prints the same
   CHECK(lead(3, port) == reason);
   one.join();
   two.join();
-  CHECK(outcome[0] == "rank 1: rank 0 called it off: " + reason);
-  CHECK(outcome[1] == "rank 2: rank 0 called it off: " + reason);
+  CHECK(outcome[0] == "rank 1: rank 0 stopped the run: " + reason);
+  CHECK(outcome[1] == "rank 2: rank 0 stopped the run: " + reason);
 }
 
 TEST_CASE("missing ranks are named to those that arrived") {
@@ -79,16 +79,16 @@ TEST_CASE("missing ranks are named to those that arrived") {
   std::string outcome;
   std::thread two([&] { outcome = join(2, 5, port, "--seconds 1"); });
   CHECK_THAT(lead(5, port, 0.7),
-             Contains("ranks 1, 3-4 of 5 did not come to 127.0.0.1:" + std::to_string(port)));
+             Contains("ranks 1, 3-4 of 5 did not connect to 127.0.0.1:" + std::to_string(port)));
   two.join();
-  CHECK_THAT(outcome, Contains("ranks 1, 3-4 of 5 did not come"));
+  CHECK_THAT(outcome, Contains("ranks 1, 3-4 of 5 did not connect"));
 }
 
 TEST_CASE("rank 0 refuses a host that does not exist, and one that differs from the launcher's") {
   CHECK_THROWS_WITH(gather_ranks({0, 2, "no-such-host.invalid", 47099, false, "test"}, "", 1),
-                    Contains("cannot meet at 'no-such-host.invalid'"));
+                    Contains("cannot connect at 'no-such-host.invalid'"));
   CHECK_THROWS_WITH(gather_ranks({0, 2, "192.0.2.1", 47099, true, "test"}, "", 1),
-                    Contains("are to meet at 192.0.2.1; give --rendezvous"));
+                    Contains("are told to connect to 192.0.2.1; give --rendezvous"));
 }
 
 TEST_CASE("missing ranks are printed as ranges") {

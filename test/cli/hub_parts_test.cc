@@ -44,13 +44,14 @@ TEST_CASE("tenants have names, tokens and limits") {
 }
 
 TEST_CASE("a wrong token file is refused with the line, and no token is printed") {
-  CHECK(why("a 12") == "FILE:1: a token of 2 characters that are not 32 hexadecimal digits");
+  CHECK(why("a 12") ==
+        "FILE:1: the token has 2 characters, but it must have 32 hexadecimal digits");
   const std::string good = "a 00000000000000010000000000000002";
-  CHECK(why(good + " rate=1") == "FILE:1: 'rate=1' limits nothing");
-  CHECK(why(good + " memory=0") == "FILE:1: 'memory=0' limits nothing");
-  CHECK(why(good + " gbit=-1") == "FILE:1: 'gbit=-1' limits nothing");
+  CHECK(why(good + " rate=1") == "FILE:1: 'rate=1' is not a valid limit");
+  CHECK(why(good + " memory=0") == "FILE:1: 'memory=0' is not a valid limit");
+  CHECK(why(good + " gbit=-1") == "FILE:1: 'gbit=-1' is not a valid limit");
   CHECK(why(good + "\nb 00000000000000010000000000000002") ==
-        "FILE:2: a name or a token for the second time");
+        "FILE:2: the name or the token is already used in another line");
   CHECK(why("# nobody") == "FILE:1: no token");
 }
 

@@ -70,12 +70,12 @@ class Words(unittest.TestCase):
         self.refused("no-such", "--token-file", "no-such")
         tokens = self.folder / "tokens"
         tokens.write_text(f"a {TOKEN} rate=1\n", encoding="utf-8")
-        self.refused(f"{tokens}:1: 'rate=1' limits nothing", "--token-file", str(tokens))
+        self.refused(f"{tokens}:1: 'rate=1' is not a valid limit", "--token-file", str(tokens))
 
     def test_settings_and_ports_that_are_not_available_are_named(self):
         self.assertIn("DLCP_PATHS", run("serve", "--listen", "127.0.0.1:0", DLCP_PATHS="many").stderr)
         hub = Hub(self)
-        self.refused(f"TCP port {hub.port} of 127.0.0.1 cannot be had", "--listen", f"127.0.0.1:{hub.port}", code=3)
+        self.refused(f"cannot listen on TCP port {hub.port} of 127.0.0.1", "--listen", f"127.0.0.1:{hub.port}", code=3)
 
 
 class Serving(Words):
@@ -110,7 +110,7 @@ class Serving(Words):
     @unittest.skipIf(SANITIZED, "a sanitizer's mlockall() locks nothing")
     def test_its_memory_is_locked_if_permitted(self):
         if os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY:
-            self.refused("--lock-memory is refused", "--listen", "127.0.0.1:0", "--lock-memory", code=3)
+            self.refused("--lock-memory failed", "--listen", "127.0.0.1:0", "--lock-memory", code=3)
             return
         hub = Hub(self, "--lock-memory")
         status = pathlib.Path(f"/proc/{hub.process.pid}/status").read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual((code, said["elements_wrong"], said["ranks_identical"]), (0, 0, True), said)
         hub.process.send_signal(signal.SIGTERM)
         self.assertEqual(hub.process.wait(20), 0)
-        self.assertIn("rank 1 has died", hub.process.stderr.read())
+        self.assertIn("rank 1 has closed its connection unexpectedly", hub.process.stderr.read())
 
     def test_a_tenant_gets_no_more_than_its_rate(self):
         folder = tempfile.TemporaryDirectory()
@@ -181,7 +181,7 @@ class Jobs(unittest.TestCase):
             self.assertIn(key, said)
 
     def test_invalid_hubs_are_refused(self):
-        for hubs, words in (("0", "can be started here"), ("a:b", "'a:b' names no hub")):
+        for hubs, words in (("0", "this program can start"), ("a:b", "'a:b' is not a hub")):
             job = self.begin(hubs)
             self.assertIn(words, job.communicate(timeout=60)[1])
             self.assertEqual(job.returncode, 2)

@@ -82,27 +82,27 @@ TEST_CASE("a bad command line is refused with the value and a correction") {
       {{"--mode", "bandwith"}, "'bandwith' is not valid"},
       {{"--ranks", "1"}, "2..1000000"},
       {{"--ranks", "3"}, "even number"},
-      {{"--mode", "lat", "--ranks", "4"}, "between 2 ranks"},
+      {{"--mode", "lat", "--ranks", "4"}, "exactly 2 ranks"},
       {{"--mode", "ring", "--size", "30"}, "multiple of 4"},
       {{"--flags", "ll", "--size", "24"}, "lines of 16 bytes"},
-      {{"--flags", "ll128", "--mode", "ring"}, "goes with bw, incast and alltoall"},
+      {{"--flags", "ll128", "--mode", "ring"}, "only with modes bw, incast and alltoall"},
       {{"--mode", "allreduce", "--size", "6"}, "elements of --type f32 have 4 bytes"},
       {{"--mode", "allreduce", "--size", "0"}, "give a multiple"},
       {{"--mode", "allreduce", "--type", "f8"}, "'f8' is not valid"},
       {{"--mode", "allreduce", "--algo", "tree"}, "direct, hub, plan, ring, switch"},
-      {{"--mode", "allreduce", "--hubs", "2"}, "goes with --mode allreduce --algo hub"},
+      {{"--mode", "allreduce", "--hubs", "2"}, "only with --mode allreduce --algo hub"},
       {{"--mode", "allreduce", "--algo", "hub", "--hubs", "65"}, "1 to 64"},
       {{"--mode", "allreduce", "--algo", "hub", "--hubs", "a b"}, "--hubs: "},
-      {{"--mode", "allreduce", "--switch", "tor1"}, "goes with --mode allreduce --algo switch"},
+      {{"--mode", "allreduce", "--switch", "tor1"}, "only with --mode allreduce --algo switch"},
       {{"--mode", "allreduce", "--algo", "switch", "--switch", "tor1:0"}, "--switch: "},
-      {{"--mode", "allreduce", "--algo", "switch", "--ranks", "33"}, "adds at most 32"},
+      {{"--mode", "allreduce", "--algo", "switch", "--ranks", "33"}, "of at most 32 ranks"},
       {{"--mode", "allreduce", "--algo", "direct", "--abi", "7"}, "versions 8 to 12"},
       {{"--mode", "allreduce", "--ranks", "1"}, "2..1000000"},
-      {{"--mode", "ring", "--op", "max"}, "go with --mode allreduce"},
-      {{"--mode", "allreduce", "--algo", "switch", "--loss-budget", "1%"}, "goes with ring"},
-      {{"--mode", "allreduce", "--type", "f16", "--loss-budget", "1%"}, "this is f16 sum"},
+      {{"--mode", "ring", "--op", "max"}, "only with --mode allreduce"},
+      {{"--mode", "allreduce", "--algo", "switch", "--loss-budget", "1%"}, "only with modes ring"},
+      {{"--mode", "allreduce", "--type", "f16", "--loss-budget", "1%"}, "not for f16 sum"},
       {{"--inflight", "0"}, "1..256"},
-      {{"--kill-rank", "2"}, "does not exist among 2"},
+      {{"--kill-rank", "2"}, "no such rank among 2"},
       {{"--seconds", "0"}, "0.001"},
       {{"--seconds", "nan"}, "'nan' is not valid"},
       {{"--timeout", "-1"}, "'-1' is not valid"},
@@ -115,7 +115,7 @@ TEST_CASE("a bad command line is refused with the value and a correction") {
   };
   for (const auto& [arguments, text] : table)
     CHECK_THROWS_WITH(cases(arguments), Contains(text));
-  CHECK_THROWS_WITH(cases({"--ranks", "4"}, 2), Contains("job of 2 processes"));
+  CHECK_THROWS_WITH(cases({"--ranks", "4"}, 2), Contains("job's 2 processes"));
   CHECK_THROWS_WITH(cases({"--mode", "allreduce", "--algo", "hub"}, 2), Contains("needs --hubs"));
   CHECK_THROWS_WITH(cases({"--mode", "allreduce", "--algo", "switch"}, 2),
                     Contains("needs --switch"));

@@ -109,8 +109,8 @@ class StatsTest(unittest.TestCase):
         self.assertEqual(state(), [])
         exact = dlcp("exact", "--pid", str(chosen))
         self.assertEqual(exact.returncode, 0, exact.stderr)
-        self.assertIn(str(chosen), exact.stdout.splitlines()[1])  # the list is printed first
-        self.assertIn("1 process loses nothing from now on", exact.stdout)
+        self.assertIn(str(chosen), exact.stdout.splitlines()[1])  # the list comes first
+        self.assertIn("1 process accepts no loss from now on", exact.stdout)
         self.assertEqual(state(), [chosen])
         self.assertIn("dlcp exact", dlcp("stats", "--pid", str(chosen)).stdout)
         undone = json.loads(dlcp("exact", "--undo", "--json", "--pid", str(chosen)).stdout)

@@ -137,10 +137,10 @@ class Synth(unittest.TestCase):
     def test_bench_refuses_a_plan_for_other_ranks(self):
         plan = self.folder / "plan.json"
         run("synth", self.star, "-o", plan)
-        self.assertIn("is for 4 ranks, here are 3", run("bench", "--mode", "plan", "--plan", plan, "--ranks", "3").stderr)
-        self.assertIn("needs --plan", run("bench", "--mode", "plan").stderr)
-        self.assertIn("needs --plan", run("bench", "--mode", "allreduce", "--algo", "plan").stderr)
-        self.assertIn("goes with --mode plan", run("bench", "--mode", "ring", "--plan", plan).stderr)
+        self.assertIn("is for 4 ranks, but this run has 3", run("bench", "--mode", "plan", "--plan", plan, "--ranks", "3").stderr)
+        self.assertIn("need --plan", run("bench", "--mode", "plan").stderr)
+        self.assertIn("need --plan", run("bench", "--mode", "allreduce", "--algo", "plan").stderr)
+        self.assertIn("only with --mode plan", run("bench", "--mode", "ring", "--plan", plan).stderr)
         plan.write_text(plan.read_text().replace('"slices":1', '"slices":3', 1))
         self.assertIn("the file was changed", run("bench", "--mode", "plan", "--plan", plan).stderr)
 

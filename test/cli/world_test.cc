@@ -48,7 +48,7 @@ TEST_CASE("torchrun's own store keeps its port, so the ranks meet at the next") 
   env["TORCHELASTIC_USE_AGENT_STORE"] = "False";
   CHECK(discover({}, env)->port == 65535);
   env["MASTER_PORT"] = "70000";
-  CHECK_THROWS_WITH(discover({}, env), Contains("'70000' is no port"));
+  CHECK_THROWS_WITH(discover({}, env), Contains("'70000' is not a port"));
 }
 
 TEST_CASE("with Slurm the ranks meet at the first node of the step, not where srun runs") {

@@ -126,7 +126,7 @@ TEST_CASE("a token unknown to the hub is refused, and a known one is accepted") 
   check_connected(group);
   check_sums(group, 5000);
   CollectiveGroup second(*fixture.plugin, 2, 8);
-  check_refused(second, "it refuses: full: team-a has 1 jobs");
+  check_refused(second, "it refuses: full: tenant team-a has 1 jobs");
   check_sums(group, 5000);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE(
     CollectiveGroup first(*fixture.plugin, 3, 1);
     check_connected(first);
     CollectiveGroup second(*fixture.plugin, 3, 2);
-    check_refused(second, "it refuses: full: 67108864 bytes asked for");
+    check_refused(second, "it refuses: full: the job asks for 67108864 bytes");
     check_sums(first, 70'000);
   }
   // The hub notices with a delay that the first group has gone.
@@ -204,7 +204,7 @@ TEST_CASE("a hub that is told to terminate refuses new jobs and exits after the 
     REQUIRE(within(std::chrono::seconds(10),
                    [&] { return hub.said().find("draining") != std::string::npos; }));
     CollectiveGroup second(*fixture.plugin, 2, 2);
-    check_refused(second, "it refuses: the hub ends when its jobs have");
+    check_refused(second, "it refuses: the hub is shutting down");
     check_sums(group, 3000);
   }
   CHECK(hub.wait() == 0);

@@ -45,7 +45,7 @@ HubProcess::HubProcess(const std::vector<std::string>& arguments) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  throw std::runtime_error("dlcp-hub does not become ready: " + said_);
+  throw std::runtime_error("dlcp-hub did not become ready: " + said_);
 }
 
 HubProcess::~HubProcess() {

@@ -133,7 +133,7 @@ TEST_CASE("an unusable switch is refused on all ranks with the reason") {
              Contains("rank 0 says: nobody listens") && Contains("127.0.0.1:9"));
   CHECK_THAT(refused({"no.such.host.invalid", "no.such.host.invalid"}),
              Contains("cannot find host 'no.such.host.invalid'"));
-  CHECK_THAT(refused({"localhost:x", "localhost:x"}), Contains("'x' is no port"));
+  CHECK_THAT(refused({"localhost:x", "localhost:x"}), Contains("'x' is not a port"));
   {
     Server two(2);
     CHECK_THAT(refused(std::vector<std::string>(3, two.name())),

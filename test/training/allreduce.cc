@@ -109,7 +109,7 @@ void Communicator::begin() {
     nccl_ = plugin_->nccl_part();
     if (nccl_ == nullptr)
       throw std::runtime_error(fmt::format(
-          "{} has no profiler, so it cannot be told what is reduced", settings_.plugin));
+          "{} has no profiler, which it needs to learn what is reduced", settings_.plugin));
   }
   require(net().init(settings_.communicator, log_for_plugin), "init");
   if (nccl_ != nullptr)

@@ -53,7 +53,7 @@ Result<Rank> open_rank(const CheckOptions& options, unsigned index) {
   (void)::getsockname(socket.value().get(), reinterpret_cast<sockaddr*>(&server), &length);
   server.sin6_port = htons(static_cast<std::uint16_t>(options.server.port + index));
   if (::connect(socket.value().get(), reinterpret_cast<const sockaddr*>(&server), length) != 0)
-    return Error{ErrorCode::kSystem, std::string("no way over loopback: ") + system_text(errno),
+    return Error{ErrorCode::kSystem, std::string("loopback does not work: ") + system_text(errno),
                  ""};
   collective::SwitchTerms terms;
   terms.workers = options.server.terms.workers;
@@ -127,7 +127,8 @@ void print(const CheckOptions& options, const std::deque<Rank>& ranks, std::size
               stall_ms);
   if (repeated > sent / 20 && options.server.drop == 0)
     std::printf(
-        "many repeats: are buffers too small (nstat UdpRcvbufErrors)? Take fewer --slots\n");
+        "many retransmissions: the socket buffers may be too small (see nstat UdpRcvbufErrors); "
+        "try fewer --slots\n");
 }
 
 ExitCode fail(const std::string& what, ExitCode code) {
@@ -159,8 +160,10 @@ ExitCode check(const CheckOptions& options) {
     while (server->serve(Duration{0}) > 0) {
     }
     if (now() - begin > limit)
-      return fail("the sum was not complete in time; does a firewall close loopback to its ports?",
-                  ExitCode::kTimeout);
+      return fail(
+          "the sum was not complete in time; possible causes: a firewall that rejects UDP over "
+          "loopback, or an overloaded host. Raise --timeout, or lower --slots",
+          ExitCode::kTimeout);
   }
   const double ms = in_ms(now() - begin);
   const std::size_t wrong = count_wrong(ranks);
@@ -171,19 +174,21 @@ ExitCode check(const CheckOptions& options) {
 }  // namespace
 
 void add_check(CLI::App& app, ExitCode& exit_code) {
-  auto& verb =
-      add_verb(app, "check", "Sums known numbers over loopback through the ports it would serve");
+  auto& verb = add_verb(app, "check",
+                        "Sums known numbers over loopback, through the ports that `serve` "
+                        "would use");
   auto options = std::make_shared<CheckOptions>();
   options->server.terms.slots = collective::kSwitchSlotsUsual;
   add_server_options(verb, options->server);
   add_count(verb, "--elements", options->elements, {1, 1 << 26},
-            "float32 of each worker; default 262144");
+            "Number of float32 values of each worker; default 262144");
   add_time(verb, "--timeout", options->timeout_s, {0.1, 3600},
-           "Gives up after so long; default 30");
+           "Time limit for the check; default 30");
   add_flag(verb, "--json", options->json, "Print one JSON object instead of text");
   complete(
       verb,
-      "Exit: 0 all right, 1 a sum is wrong, 2 usage, 3 a port cannot be had, 4 not done in time.",
+      "Exit: 0 all sums correct, 1 a sum is wrong, 2 usage error, 3 a port is not available, 4 "
+      "time-out.",
       [options, &exit_code] { exit_code = check(*options); });
 }
 

@@ -65,31 +65,32 @@ ExitCode serve(const ServeOptions& options) {
 
 void add_server_options(CLI::App& verb, ServerOptions& options) {
   add_count(verb, "--workers", options.terms.workers, {1, collective::kSwitchWorkersMax},
-            "How many workers each sum is of; default 2");
-  add_count(
-      verb, "--port", options.port, {1, 65535},
-      "UDP port of worker 0, the next ones are the others'; default 48864, as SwitchML has it");
+            "Number of workers, each of which contributes to every sum; default 2");
+  add_count(verb, "--port", options.port, {1, 65535},
+            "UDP port of worker 0; the other workers use the next ports; default 48864, as in "
+            "SwitchML");
   add_count(verb, "--slots", options.terms.slots, {1, collective::kSwitchSlotsMax},
-            fmt::format("Sums at a time; default {}", options.terms.slots));
+            fmt::format("Number of concurrent sums; default {}", options.terms.slots));
   add_choice(
       verb, "--values", {"64", "256"},
       [&options](const std::string& values) { options.terms.values = values == "64" ? 64 : 256; },
-      "Numbers in a packet; default 256");
+      "Numbers per packet; default 256");
   add_share(verb, "--drop", options.drop, {0, 0.9},
-            "Share of packets to lose on purpose, each way; default 0");
+            "Share of packets to drop on purpose, in each direction; default 0");
 }
 
 void add_serve(CLI::App& app, ExitCode& exit_code) {
-  auto& verb = add_verb(app, "serve", "Adds what the workers send, until SIGINT or SIGTERM");
+  auto& verb =
+      add_verb(app, "serve", "Adds the numbers that workers send, until SIGINT or SIGTERM");
   auto options = std::make_shared<ServeOptions>();
   add_server_options(verb, options->server);
   add_time(verb, "--idle", options->idle_s, {0, 1e6},
-           "Ends when nothing has come for so long; default: never");
-  add_flag(verb, "--json", options->json, "Print what was counted as one JSON object");
+           "Exit if no packet arrives for this time; default: never");
+  add_flag(verb, "--json", options->json, "Print the counters as one JSON object");
   complete(verb,
-           "Serves one job on a network where nobody else may send to its ports: SwitchML has no "
-           "authentication.\n"
-           "Exit: 0 told to end, 2 usage, 3 a port cannot be had, 4 idle.",
+           "Serves one job. SwitchML has no authentication: only the job's hosts may be able to "
+           "send to these ports.\nExit: 0 SIGINT or SIGTERM, 2 usage error, 3 a port is not "
+           "available, 4 idle.",
            [options, &exit_code] { exit_code = serve(*options); });
 }
 

@@ -21,8 +21,9 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
   Fd socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) {
     return Error{
-        ErrorCode::kSystem, std::string("no IPv6 socket: ") + system_text(errno),
-        "IPv6 must not be disabled in the kernel (ipv6.disable=1); addresses are not needed"};
+        ErrorCode::kSystem, std::string("cannot open an IPv6 socket: ") + system_text(errno),
+        "enable IPv6 in the kernel (remove ipv6.disable=1 from its command line); the host "
+        "needs no IPv6 address"};
   }
   const int no = 0;
   (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
@@ -39,8 +40,8 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
   }
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return Error{ErrorCode::kSystem,
-                 "UDP port " + std::to_string(port) + " cannot be had: " + system_text(errno),
-                 "stop what uses it (ss -ulnp), or choose others with --port"};
+                 "UDP port " + std::to_string(port) + " is not available: " + system_text(errno),
+                 "stop the process that uses it (ss -ulnp), or choose another port with --port"};
   }
   return socket;
 }
@@ -51,7 +52,7 @@ Result<AggregatorServer> AggregatorServer::open(const ServerOptions& options, bo
     return Error{ErrorCode::kInvalidUsage,
                  "worker " + std::to_string(options.terms.workers - 1) + " would send to port " +
                      std::to_string(options.port + options.terms.workers - 1),
-                 "give a --port so that those of all workers are below 65536"};
+                 "choose --port so that the ports of all workers are below 65536"};
   }
   for (unsigned i = 0; i < server.aggregator_.terms().workers; ++i) {
     auto socket = open_udp_socket(static_cast<std::uint16_t>(options.port + i), loopback_only);

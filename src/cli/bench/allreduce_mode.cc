@@ -98,7 +98,9 @@ class CollNetGroup {
     std::vector<void*> handles;
     for (std::string& one : theirs) {
       if (one.size() != nccl::kHandleBytes)
-        throw BenchError(ExitCode::kTransport, "a rank has no handle of its CollNet listener");
+        throw BenchError(ExitCode::kTransport,
+                         "a rank sent an invalid handle for its CollNet listener; run the same "
+                         "dlcp on all ranks");
       handles.push_back(one.data());
     }
     const std::int64_t begin = now_ns();
@@ -224,7 +226,8 @@ void run_by_collnet(Session& session) {
                                           static_cast<int>(c.reduction.op), supported),
           "reduceSupport");
   if (supported == 0)
-    throw BenchError(ExitCode::kUsage, "the plugin does not reduce this --type by this --op");
+    throw BenchError(ExitCode::kUsage,
+                     "the plugin does not support this combination of --type and --op");
   {
     auto reducer = std::make_unique<CollNetReducer>(*session.collnet, group.comm(), c.reduction,
                                                     c.size, c.channels, c.ranks, session.nccl);

@@ -15,24 +15,24 @@ namespace dlcp::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Modes
-  bw        rank 0 sends to rank 1 (2 to 3, ...), a stream of messages
-  lat       a message back and forth; half of the round trip is reported
+  bw        rank 0 sends a stream of messages to rank 1 (2 to 3, ...)
+  lat       a message there and back; half of the round trip is reported
   ring      fp32 all-reduce, sliced as NCCL's Simple protocol slices it
   incast    all ranks send to rank 0
-  alltoall  every rank sends to every other
-  plan      a collective as dlcp synth has planned it
-  allreduce the same all-reduces over the ring or through the CollNet interface
-  abort     32 messages under way, then deregMr, free, close, finalize, dlclose
+  alltoall  every rank sends to every other rank
+  plan      a collective that follows a plan of dlcp synth
+  allreduce the same all-reduces over a ring or through the CollNet interface
+  abort     posts 32 messages, then calls deregMr, free, close, finalize, dlclose
 
 What is measured
-  Gb/s is the bus bandwidth of NCCL's tests: bytes received over time; ring:
-  2(n-1)/n x size / time. Times are, per message, from its first isend to the
-  receiver's test() (bw, incast, alltoall; across machines: to the sender's),
-  half a round trip (lat), a whole all-reduce (ring).
-  Every byte depends on its position and every 512 bytes on the message; all are
-  compared. lat and ring make and compare data while the clock is stopped. In
-  streams the receiver compares in pieces of 64 KiB when nothing else moves, or
-  when it runs out of buffers; that time is taken out of the CPU seconds.
+  Gb/s is the bus bandwidth as in NCCL's tests: bytes received over time; for
+  ring 2(n-1)/n x size / time. Times are per message, from its first isend to the
+  receiver's test() (bw, incast, alltoall; across machines to the sender's
+  test()), half a round trip (lat), or a whole all-reduce (ring).
+  Every byte depends on its position, and every 512 bytes also on the message;
+  all bytes are compared. lat and ring make and compare data while the clock is
+  stopped. In streams the receiver compares pieces of 64 KiB when it has nothing
+  else to do or runs out of buffers; the CPU seconds do not include that time.
 
 Examples
   dlcp bench --mode ring --ranks 4 --size 16M
@@ -47,8 +47,8 @@ Examples
   dlcp bench --kill-rank 2 --ranks 4 --mode ring
 
 Exit codes
-  0 all data right   1 wrong data   2 bad usage or set-up
-  3 transport error  4 time-out)";
+  0 all data correct  1 wrong data  2 usage or set-up error
+  3 transport error   4 time-out)";
 
 ExitCode worse(ExitCode a, ExitCode b) {
   if (a == ExitCode::kWrongData || b == ExitCode::kWrongData) return ExitCode::kWrongData;
@@ -58,10 +58,12 @@ ExitCode worse(ExitCode a, ExitCode b) {
 void explain(const BenchCase& c, const BenchOptions& options) {
   if (options.json) return;
   if (c.loss > 0 && c.netns.empty())
-    fmt::print("{:g}% of packets are dropped inside the plugin (DLCP_FAULT), over loopback.\n",
-               c.loss * 100);
+    fmt::print(
+        "DLCP_FAULT makes the plugin drop {:g}% of the packets, which travel over loopback.\n",
+        c.loss * 100);
   if (c.loss > 0 && !c.netns.empty())
-    fmt::print("--loss is a label here: the network of --netns {} loses the packets.\n", c.netns);
+    fmt::print("--loss is only a label here: the network of --netns {} must drop the packets.\n",
+               c.netns);
 }
 
 void print_details(const Report& r) {
@@ -134,7 +136,7 @@ ExitCode run(const BenchOptions& options) {
 
 void add_bench(CLI::App& app, ExitCode& exit_code) {
   CLI::App& bench = add_verb(
-      app, "bench", "Drives an NCCL net plugin, any, as NCCL's proxy does; checks every byte");
+      app, "bench", "Drives any NCCL net plugin as NCCL's proxy does, and checks every byte");
   auto options = std::make_shared<BenchOptions>();
   add_options(bench, *options);
   complete(bench, kFooter, [options, &exit_code] {

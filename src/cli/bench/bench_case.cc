@@ -48,8 +48,8 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     const auto size = parse_bytes(one);
     if (!size || *size > nccl::kMaxNetBytesInt)
       throw BenchError(ExitCode::kUsage,
-                       fmt::format("--size: '{}' is not valid; give 0..{} bytes, or {}", one,
-                                   nccl::kMaxNetBytesInt, kBytesExample));
+                       fmt::format("--size: '{}' is not valid; give 0..{} bytes, for example {}",
+                                   one, nccl::kMaxNetBytesInt, kBytesExample));
     sizes.push_back(static_cast<std::size_t>(*size));
     at = end + 1;
   }

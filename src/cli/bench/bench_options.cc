@@ -35,20 +35,23 @@ std::map<std::string, T> by_name(std::size_t count) {
 
 void check_ranks(const BenchCase& c, int world_size) {
   if (world_size > 0 && c.ranks != world_size)
-    refuse(fmt::format("--ranks {} in a job of {} processes; leave it out", c.ranks, world_size));
+    refuse(fmt::format("--ranks {} contradicts the job's {} processes; omit --ranks", c.ranks,
+                       world_size));
   if (world_size == 0 && c.ranks > kLocalRanksMax)
     refuse(
-        fmt::format("--ranks {}: at most {} processes on one machine; start more with a launcher",
+        fmt::format("--ranks {}: at most {} processes can run on one machine; use a launcher "
+                    "for more",
                     c.ranks, kLocalRanksMax));
   if (c.mode == Mode::kLatency && c.ranks != 2)
-    refuse(fmt::format("--ranks {}: lat is between 2 ranks", c.ranks));
+    refuse(fmt::format("--ranks {}: mode lat needs exactly 2 ranks", c.ranks));
   if (traits_of(c.mode).in_pairs && c.ranks % 2 != 0)
-    refuse(fmt::format("--ranks {}: {} works in pairs, give an even number", c.ranks,
+    refuse(fmt::format("--ranks {}: mode {} works in pairs of ranks; give an even number", c.ranks,
                        name_of(c.mode)));
   if (c.kill_rank >= c.ranks)
-    refuse(fmt::format("--kill-rank {} does not exist among {} ranks", c.kill_rank, c.ranks));
+    refuse(
+        fmt::format("--kill-rank {}: there is no such rank among {} ranks", c.kill_rank, c.ranks));
   if (c.kill_rank >= 0 && world_size > 0)
-    refuse("--kill-rank kills a process of this machine; leave the launcher out");
+    refuse("--kill-rank kills a process of this machine; run the bench without a launcher");
 }
 
 void check_budget(const BenchCase& c) {
@@ -57,38 +60,49 @@ void check_budget(const BenchCase& c) {
   const bool direct = c.mode == Mode::kAllReduce &&
                       (c.algorithm == Algorithm::kDirect || c.algorithm == Algorithm::kHub);
   if (c.mode != Mode::kRing && !streams && !ring && !direct)
-    refuse("--loss-budget goes with ring, bw, incast, and allreduce --algo ring, direct or hub");
+    refuse(
+        "--loss-budget can be used only with modes ring, bw, incast, and allreduce with --algo "
+        "ring, direct or hub");
   if (ring && (c.reduction.type != collective::DataType::kFloat32 ||
                c.reduction.op != collective::ReduceOp::kSum))
-    refuse(fmt::format("--loss-budget: what a ring lacks is known of f32 sums alone, this is {} {}",
-                       name_of(c.reduction.type), name_of(c.reduction.op)));
+    refuse(
+        fmt::format("--loss-budget: a ring reports missing contributions only for f32 sums, "
+                    "not for {} {}",
+                    name_of(c.reduction.type), name_of(c.reduction.op)));
   if (streams && (c.check || c.flags != LineFlags::kNone))
-    refuse("--loss-budget: what is lost arrives as zeros; add --no-check, and no --flags");
+    refuse(
+        "--loss-budget: lost data arrives as zeros, which the check would report; add "
+        "--no-check, and omit --flags");
   if (c.abi != 0 && c.abi < 11)
-    refuse(fmt::format("--abi {}: NCCL says what a transfer is from 11 on", c.abi));
+    refuse(
+        fmt::format("--abi {}: NCCL describes transfers, which --loss-budget needs, only from "
+                    "version 11 on",
+                    c.abi));
 }
 
 void check_size(const BenchCase& c) {
   const std::size_t element = c.reduction.element_bytes();
   if (c.mode == Mode::kAllReduce && (c.size == 0 || c.size % element != 0))
-    refuse(fmt::format("--size {}: elements of --type {} have {} bytes, give a multiple", c.size,
+    refuse(fmt::format("--size {}: elements of --type {} have {} bytes; give a multiple", c.size,
                        name_of(c.reduction.type), element));
   if ((c.mode == Mode::kRing || c.mode == Mode::kPlan) && (c.size == 0 || c.size % 4 != 0))
-    refuse(
-        fmt::format("--size {}: a {} moves floats, give a multiple of 4", c.size, name_of(c.mode)));
+    refuse(fmt::format("--size {}: mode {} transfers 4-byte floats; give a multiple of 4", c.size,
+                       name_of(c.mode)));
   if (c.flags == LineFlags::kNone) return;
   if (c.mode != Mode::kBandwidth && c.mode != Mode::kIncast && c.mode != Mode::kAllToAll)
-    refuse(fmt::format("--flags {} goes with bw, incast and alltoall", name_of(c.flags)));
+    refuse(fmt::format("--flags {} can be used only with modes bw, incast and alltoall",
+                       name_of(c.flags)));
   const std::size_t line = line_bytes(c.flags);
   if (c.size == 0 || c.size % line != 0)
-    refuse(fmt::format("--size {}: {} has lines of {} bytes, give a multiple", c.size,
+    refuse(fmt::format("--size {}: {} has lines of {} bytes; give a multiple", c.size,
                        name_of(c.flags), line));
 }
 
 // Reads --algo, --type and --op.
 void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (c.mode != Mode::kAllReduce) {
-    if (o.algorithm || o.type || o.op) refuse("--algo, --type and --op go with --mode allreduce");
+    if (o.algorithm || o.type || o.op)
+      refuse("--algo, --type and --op can be used only with --mode allreduce");
     return;
   }
   c.algorithm = o.algorithm.value_or(c.algorithm);
@@ -96,8 +110,8 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   c.reduction.op = o.op.value_or(c.reduction.op);
   if (by_collnet(c.algorithm) && c.abi != 0 && c.abi < 8)
     refuse(
-        fmt::format("--abi {}: --algo {} goes through NCCL's CollNet interface, versions 8 "
-                    "to 12",
+        fmt::format("--abi {}: --algo {} uses NCCL's CollNet interface, which has versions 8 to "
+                    "12",
                     c.abi, name_of(c.algorithm)));
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
@@ -107,7 +121,7 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
 void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
   const std::string& name = o.switch_name;
   if (c.algorithm != Algorithm::kSwitch) {
-    if (!name.empty()) refuse("--switch goes with --mode allreduce --algo switch");
+    if (!name.empty()) refuse("--switch can be used only with --mode allreduce --algo switch");
     return;
   }
   if (name.empty() && world_size > 0)
@@ -115,11 +129,13 @@ void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
         "--algo switch in a job of several processes needs --switch HOST:PORT; start "
         "dlcp-aggregator serve there");
   if (!name.empty() && c.loss > 0 && c.netns.empty())
-    refuse("--loss: --switch names one that is not ours; start it with --drop instead");
+    refuse(
+        "--loss does not affect the switch that --switch names; start that dlcp-aggregator "
+        "with --drop instead");
   if (const auto read = collective::switch_name(name.empty() ? "localhost" : name); !read)
     refuse(fmt::format("--switch: {}", read.error().message()));
   if (c.ranks > static_cast<int>(collective::kSwitchWorkersMax))
-    refuse(fmt::format("--ranks {}: a switch adds at most {}", c.ranks,
+    refuse(fmt::format("--ranks {}: a switch adds the data of at most {} ranks", c.ranks,
                        collective::kSwitchWorkersMax));
   c.switch_name = name;
 }
@@ -128,12 +144,12 @@ void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
 void take_hubs(BenchCase& c, const BenchOptions& o, int world_size) {
   constexpr int kOwnHubsMax = 64;
   if (c.algorithm != Algorithm::kHub) {
-    if (!o.hubs.empty()) refuse("--hubs goes with --mode allreduce --algo hub");
+    if (!o.hubs.empty()) refuse("--hubs can be used only with --mode allreduce --algo hub");
     return;
   }
   const auto count = parse_count(o.hubs.empty() ? "2" : o.hubs);
   if (count && (*count < 1 || *count > kOwnHubsMax))
-    refuse(fmt::format("--hubs {}: 1 to {} can be started here", o.hubs, kOwnHubsMax));
+    refuse(fmt::format("--hubs {}: this program can start 1 to {} hubs", o.hubs, kOwnHubsMax));
   if (count && world_size > 0)
     refuse(
         "--algo hub in a job of several processes needs --hubs HOST:PORT,...; start dlcp-hub "
@@ -169,7 +185,7 @@ std::shared_ptr<const synth::Schedule> schedule_of(const synth::Plan& plan, std:
   const auto once = value_or_throw(synth::expand(recipe, plan.collective, plan.ranks));
   const auto verdict = synth::verify(once);
   if (!verdict.correct)
-    refuse(fmt::format("the plan's '{}' is wrong: {}", recipe.name, verdict.why));
+    refuse(fmt::format("the plan's algorithm '{}' is wrong: {}", recipe.name, verdict.why));
   recipe.slices = slices;
   auto schedule = value_or_throw(synth::expand(recipe, plan.collective, plan.ranks));
   schedule.sort_by_step();
@@ -182,11 +198,16 @@ std::optional<synth::Plan> BenchOptions::read_plan() const {
   const bool runs = common.mode == Mode::kPlan ||
                     (common.mode == Mode::kAllReduce && algorithm == Algorithm::kPlan);
   if (!runs && !plan.empty())
-    refuse("--plan goes with --mode plan, or --mode allreduce --algo plan");
+    refuse("--plan can be used only with --mode plan, or --mode allreduce --algo plan");
   if (!runs) return std::nullopt;
-  if (plan.empty()) refuse("what is to be run needs --plan FILE; dlcp synth -o FILE makes one");
+  if (plan.empty())
+    refuse("--mode plan and --algo plan need --plan FILE; dlcp synth -o FILE writes one");
   auto read = value_or_throw(synth::read_plan(value_or_throw(read_text_file(plan)), plan));
-  if (read.ranks < 2) refuse(fmt::format("{} is for a single rank, which sends nothing", plan));
+  if (read.ranks < 2)
+    refuse(
+        fmt::format("{} is a plan for a single rank, which sends nothing; make a plan for at "
+                    "least 2 ranks",
+                    plan));
   return read;
 }
 
@@ -209,12 +230,13 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
   if (by_collnet(c.algorithm)) c.inflight = 8;
   if (c.loss_budget > 0) check_budget(c);
   if (planned && planned->ranks != c.ranks)
-    refuse(fmt::format("--plan {} is for {} ranks, here are {}", plan, planned->ranks, c.ranks));
+    refuse(fmt::format("--plan {} is for {} ranks, but this run has {}", plan, planned->ranks,
+                       c.ranks));
   check_ranks(c, world_size);
   if (c.data != Data::kRandom && !traits.makes_payload)
-    refuse("--data goes with bw, lat, incast and alltoall");
-  if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
-  if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
+    refuse("--data can be used only with modes bw, lat, incast and alltoall");
+  if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers can be used only with mode ring");
+  if (!c.one_host && !c.netns.empty()) refuse("--netns works only if all ranks run on one machine");
   c.namespaces = namespaces_for(c, planned);
   std::vector<BenchCase> all;
   for (const std::size_t size : parse_sizes(sizes.empty() ? traits.size : sizes)) {
@@ -254,7 +276,8 @@ namespace {
 void add_what_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
   take_from(add_text(bench, "--plugin", c.plugin,
-                     "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours"),
+                     "Plugin file, or X for libnccl-net-X.so, as in NCCL_NET_PLUGIN; default: "
+                     "DLCP's plugin"),
             "NCCL_NET_PLUGIN");
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
@@ -262,44 +285,48 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
              "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
   add_choice(
       bench, "--algo", by_name<Algorithm>(kAlgorithms), o.algorithm,
-      "allreduce: ring, or what the plugin does by its CollNet interface: direct, hub, plan with "
-      "--plan FILE, or switch, SwitchML's (default ring)");
+      "allreduce: ring, or an algorithm of the plugin's CollNet interface: direct, hub, plan "
+      "(with --plan FILE), or switch (SwitchML) (default ring)");
   add_choice(bench, "--type", by_name<collective::DataType>(collective::kDataTypes), o.type,
              "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
   add_choice(bench, "--op", by_name<collective::ReduceOp>(collective::kReduceOps), o.op,
              "allreduce: sum, prod, max or min (default sum)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
-            "Processes (default 2; ring, incast, alltoall 4; allreduce 8; plan: its own)");
+            "Processes (default 2; ring, incast, alltoall 4; allreduce 8; plan: as many as it "
+            "has)");
   add_text(bench, "--size", o.sizes,
            "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
            "64, ring 16M)");
   add_text(bench, "--hubs", o.hubs,
-           "--algo hub: how many dlcp-hub to start beside this program (default 2; with --netns in "
-           "the namespaces behind the ranks'), or where others are, HOST:PORT,...");
+           "--algo hub: number of dlcp-hub processes to start (default 2; with --netns in the "
+           "namespaces after those of the ranks), or addresses of running hubs, HOST:PORT,...");
   add_text(bench, "--switch", o.switch_name,
-           "--algo switch: HOST[:PORT][/SLOTS] of a switch or dlcp-aggregator, as "
-           "DLCP_COLLNET_SWITCH names it; default: one that lasts as long as the bench");
-  add_text(bench, "--plan", o.plan, "plan, --algo plan: the file that dlcp synth -o has written");
+           "--algo switch: HOST[:PORT][/SLOTS] of a switch or dlcp-aggregator, as in "
+           "DLCP_COLLNET_SWITCH; default: start an aggregator for the duration of the bench");
+  add_text(bench, "--plan", o.plan, "plan, --algo plan: file written by dlcp synth -o");
   add_count(bench, "--inflight", o.inflight, {1, 256},
-            "Requests under way per connection (default 8, abort 32; rings always 4, direct 8)");
+            "Outstanding requests per connection (default 8, abort 32; rings always 4, direct "
+            "8)");
   add_count(bench, "--channels", o.channels, {1, 64},
-            "Connections per pair of ranks (default 1, allreduce 2); direct: chunks of a call");
+            "Connections per pair of ranks (default 1, allreduce 2); direct: number of chunks "
+            "of a call");
   add_count(bench, "--layers", c.layers, {1, 16},
-            "ring: reduces the vector as a training step does, in so many parts of different size, "
-            "one after the other (default 1)");
+            "ring: reduce the vector as a training step does, in this number of parts of "
+            "different sizes, one after the other (default 1)");
   add_choice(bench, "--flags", by_name<LineFlags>(kLineFlags), c.flags,
-             "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive");
+             "none, ll or ll128: use NCCL's flagged lines, which threads read while they arrive");
   add_choice(
       bench, "--data", by_name<Data>(kDatas), c.data,
-      "bw, lat, incast, alltoall: random bytes, or numbers distributed as gradients are: bf16, "
-      "f32, or amp, fp32 whose low 16 bits are zero (default random)");
+      "bw, lat, incast, alltoall: random bytes, or numbers with the distribution of gradients: "
+      "bf16, f32, or amp, fp32 whose low 16 bits are zero (default random)");
   add_share(bench, "--loss", c.loss, {0, 0.999},
-            "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with --netns "
-            "the network does it and this is a label");
+            "Share of packets to lose, 0.01 or 1%: DLCP's plugin drops them (DLCP_FAULT); with "
+            "--netns this is only a label, and the network must drop them");
   add_share(bench, "--loss-budget", c.loss_budget, {1e-6, CommunicatorClass::kBudgetPpmMax / 1e6},
-            "Share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part for a "
-            "communicator with that trafficClass; ring and allreduce also report what is missing");
-  group_rest(bench, "What runs");
+            "Share of each sum that may be lost, 0.01 or 1%: the bench describes its transfers "
+            "as NCCL does for a communicator with such a trafficClass; ring and allreduce also "
+            "report the missing share");
+  group_rest(bench, "Workload");
 }
 
 void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
@@ -309,43 +336,44 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
             "Messages per connection, round trips or all-reduces, instead of --seconds");
   add_time(bench, "--warmup", c.warmup_seconds, {0, 1e6}, "Time before measuring (default 0.3)");
   add_count(bench, "--seed", c.seed, {0, INT64_MAX},
-            "Of the payloads and of injected faults (default 1)");
+            "Seed of payloads and injected faults (default 1)");
   add_time(bench, "--timeout", c.timeout, {0.001, 1e6},
-           "Time without any progress until all ranks are ended (default 60: more than "
+           "Terminate all ranks after this time without progress (default 60: more than "
            "DLCP_PEER_TIMEOUT)");
   add_choice(
       bench, "--idle", by_name<Idle>(kIdles), c.idle,
-      "When nothing moves: spin, yield (as NCCL does), sleep 0.1 ms (for slow networks with more "
-      "ranks than cores), or auto: spin if every rank has a core (default)");
-  add_flag(bench, "--pin", c.pin, "One core per rank, in turn");
-  add_flag(bench, "--no-check", o.no_check, "Do not compare what arrives");
+      "Action while nothing progresses: spin, yield (as NCCL does), sleep 0.1 ms (for slow "
+      "networks with more ranks than cores), or auto: spin if every rank has a core (default)");
+  add_flag(bench, "--pin", c.pin, "Pin each rank to one core; the ranks take the cores in turn");
+  add_flag(bench, "--no-check", o.no_check, "Do not compare the data that arrives");
   auto* kill = add_count(bench, "--kill-rank", c.kill_rank, {0, 1'000'000},
                          "SIGKILL this rank; every other must report an error");
   need(add_count(bench, "--kill-after-ms", c.kill_after_ms, {0, 86'400'000},
-                 "... this long after the connections stand (default 500)"),
+                 "... this many milliseconds after all connections are established (default "
+                 "500)"),
        kill);
   add_flag(bench, "--each-finds-out", c.each_finds_out,
-           "Do not end the other ranks when one fails: each must notice by itself");
-  add_flag(bench, "--json", o.json, "One JSON object, or an array for several sizes");
-  group_rest(bench, "How it runs");
+           "Do not stop the other ranks when one fails: each must detect the failure itself");
+  add_flag(bench, "--json", o.json, "Print one JSON object, or an array for several sizes");
+  group_rest(bench, "Execution");
 }
 
 void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
   add_text(bench, "--netns", c.netns,
-           "Rank i runs inside network namespace PREFIXi; where a plan names these, in its "
-           "order");
+           "Run rank i in network namespace PREFIXi; if a plan names these namespaces, in the "
+           "plan's order");
   add_flag(bench, "--device-by-rank", c.device_by_rank,
-           "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
-           "with the first");
+           "Rank i uses the plugin's device i first, as if each were a host; default: all ranks "
+           "use the first device");
   add_count(bench, "--rank", o.world.rank, {0, 1'000'000},
-            "This process's rank, when others start the rest");
+            "This process's rank, if a launcher starts the others");
   add_count(bench, "--world", o.world.size, {2, 1'000'000},
-            "... of so many; default: from Slurm, Open MPI, torchrun");
+            "... of this number of ranks; default: from Slurm, Open MPI, torchrun");
   add_text(bench, "--rendezvous", o.world.rendezvous,
-           "HOST[:PORT] where rank 0 waits (TCP); default: from the launcher, and port "
-           "29777");
-  group_rest(bench, "Where it runs");
+           "HOST[:PORT] where rank 0 accepts the others (TCP); default: from the launcher, and "
+           "port 29777");
+  group_rest(bench, "Launch");
 }
 
 }  // namespace

@@ -15,11 +15,12 @@ void Control::stop(const std::string& why) {
 }
 
 std::vector<std::string> Control::exchange(const std::string& mine) {
-  if (!write_frame(reader_.fd(), FrameType::kExchange, mine)) stop("the coordinator is gone");
+  if (!write_frame(reader_.fd(), FrameType::kExchange, mine))
+    stop("lost the connection to the coordinator; see the output of rank 0");
   while (true) {
     const auto frame = reader_.read(100);
     if (!frame) {
-      if (reader_.ended()) stop("the coordinator is gone");
+      if (reader_.ended()) stop("lost the connection to the coordinator; see the output of rank 0");
       if (shared_.stopped()) stop("");
       continue;
     }
@@ -69,7 +70,7 @@ void Control::alive(std::uint64_t bytes_received) {
   if (one_host_) return;
   const auto frame = reader_.read(0);
   if (frame && frame->type == FrameType::kStop) stop(frame->body);
-  if (reader_.ended()) stop("the coordinator is gone");
+  if (reader_.ended()) stop("lost the connection to the coordinator; see the output of rank 0");
 }
 
 }  // namespace dlcp::cli

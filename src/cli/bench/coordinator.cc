@@ -118,7 +118,7 @@ void Coordinator::watch(std::int64_t now) {
   if (silent > timeout && (stopping_at_ == 0 || now - stopping_at_ > kGrace)) {
     fail_missing(ExitCode::kTimeout,
                  failed_at_ != 0 && !on_purpose
-                     ? "stuck after " + first_failure_
+                     ? "no progress after a failure: " + first_failure_
                      : fmt::format("no progress for {} s (--timeout)", case_.timeout));
     return;
   }
@@ -127,7 +127,7 @@ void Coordinator::watch(std::int64_t now) {
   if (on_purpose) return shared_.open_barriers();
   if (stopping_at_ == 0 && now - failed_at_ > kGrace) stop_all("stopped: " + first_failure_);
   if (stopping_at_ != 0 && now - stopping_at_ > kGrace)
-    fail_missing(ExitCode::kTransport, "stuck after " + first_failure_);
+    fail_missing(ExitCode::kTransport, "no progress after a failure: " + first_failure_);
 }
 
 bool Coordinator::complete() const {

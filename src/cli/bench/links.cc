@@ -38,7 +38,9 @@ void Links::connect(const std::vector<std::string>& handles) {
     if (!link.sends(control_.rank())) continue;
     const std::string& theirs = handles.at(static_cast<std::size_t>(link.wire.destination));
     if (theirs.size() < (link.ordinal + 1) * nccl::kHandleBytes)
-      throw BenchError(ExitCode::kTransport, "a rank listened on fewer connections than agreed");
+      throw BenchError(ExitCode::kTransport,
+                       "a rank opened fewer listeners than agreed; run the same dlcp on all "
+                       "ranks");
     std::memcpy(mine[i].data(), theirs.data() + link.ordinal * nccl::kHandleBytes,
                 nccl::kHandleBytes);
   }
@@ -63,7 +65,8 @@ void Links::open(const BenchCase& bench_case) {
   require(net_.devices(devices_), "devices");
   if (devices_ < 1)
     throw BenchError(ExitCode::kTransport,
-                     "the plugin finds no device; see NCCL_SOCKET_IFNAME or the plugin's own log");
+                     "the plugin reports no device; check NCCL_SOCKET_IFNAME and the plugin's "
+                     "log (NCCL_DEBUG=INFO)");
   first_device_ = bench_case.device_by_rank ? control_.rank() : 0;
   const auto wires = traits_of(bench_case.mode).wires(bench_case);
   connect(control_.exchange(listen(wires)));

@@ -34,8 +34,8 @@ std::string hub_program() {
   const std::string program = (self.parent_path() / "dlcp-hub").string();
   if (failed || ::access(program.c_str(), X_OK) != 0)
     throw BenchError(ExitCode::kUsage,
-                     fmt::format("no dlcp-hub beside this program ({}); start hubs yourself and "
-                                 "name them with --hubs HOST:PORT,...",
+                     fmt::format("there is no dlcp-hub next to this program ({}); start hubs "
+                                 "yourself and name them with --hubs HOST:PORT,...",
                                  program));
   return program;
 }
@@ -115,7 +115,7 @@ OwnHubs::OwnHubs(const BenchCase& c) {
   const std::string program = hub_program();
   for (int i = 0; i < c.own_hubs; ++i) {
     const std::string name_space = c.netns.empty() ? "" : fmt::format("{}{}", c.netns, c.ranks + i);
-    hubs_.emplace_back("dlcp-hub does not become ready", name_space, [&] {
+    hubs_.emplace_back("dlcp-hub did not become ready", name_space, [&] {
       const char* const anywhere[] = {program.c_str(), "serve", nullptr};
       const char* const loopback[] = {program.c_str(), "serve", "--listen", "127.0.0.1:0", nullptr};
       ::execv(program.c_str(), const_cast<char**>(c.netns.empty() ? loopback : anywhere));
@@ -138,8 +138,8 @@ bool sums_by_switch(const BenchCase& c) {
 
 OwnSwitch::OwnSwitch(const BenchCase& c)
     : sums_(shared_counter()),
-      server_("no stand-in for a switch", c.namespaces.empty() ? "" : c.namespaces.front(),
-              [&] { serve(c); }) {}
+      server_("the built-in aggregator did not become ready",
+              c.namespaces.empty() ? "" : c.namespaces.front(), [&] { serve(c); }) {}
 
 void OwnSwitch::serve(const BenchCase& c) {
   ServerOptions options;

@@ -70,11 +70,10 @@ std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& lo
   if (c.mode != Mode::kAllReduce || !by_collnet(c.algorithm)) return nullptr;
   auto collnet = loaded.collnet(c.abi);
   if (collnet == nullptr)
-    throw BenchError(ExitCode::kUsage,
-                     fmt::format("{} exports no ncclCollNetPlugin_v{}, which --algo {} goes "
-                                 "through",
-                                 loaded.path(), c.abi == 0 ? "8 to _v12" : std::to_string(c.abi),
-                                 name_of(c.algorithm)));
+    throw BenchError(
+        ExitCode::kUsage,
+        fmt::format("{} exports no ncclCollNetPlugin_v{}, which --algo {} needs", loaded.path(),
+                    c.abi == 0 ? "8 to _v12" : std::to_string(c.abi), name_of(c.algorithm)));
   return collnet;
 }
 
@@ -92,8 +91,8 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   if (c.loss > 0 && c.netns.empty() && r.plugin_name != "DLCP")
     throw BenchError(
         ExitCode::kUsage,
-        fmt::format("--loss without --netns injects faults inside the DLCP plugin, and "
-                    "this is {}; lose packets in the network: scripts/netns",
+        fmt::format("--loss without --netns injects faults in the DLCP plugin, but this is {}; "
+                    "let the network lose packets instead: scripts/netns",
                     r.plugin_name));
   const std::unique_ptr<CollNetPlugin> collnet = open_collnet(c, loaded.value());
   const std::uint64_t communicator = mix64(c.seed);
@@ -105,15 +104,15 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
     communicator_class.budget_ppm = static_cast<std::uint32_t>(std::lround(c.loss_budget * 1e6));
     net.set_communicator_class(encode(communicator_class));
     if (nccl == nullptr)
-      throw BenchError(ExitCode::kUsage, fmt::format("--loss-budget: {} has no profiler, so nobody "
-                                                     "can tell it what its messages are",
+      throw BenchError(ExitCode::kUsage, fmt::format("--loss-budget: {} has no profiler, which "
+                                                     "it needs to learn what its messages are",
                                                      r.plugin_name));
   }
   if (sums_by_switch(c) && nccl == nullptr)
     throw BenchError(
         ExitCode::kUsage,
-        fmt::format("--algo switch: {} has no profiler, so nobody can tell it how long "
-                    "vectors are",
+        fmt::format("--algo switch: {} has no profiler, which it needs to learn the lengths of "
+                    "vectors",
                     r.plugin_name));
   require(net.init(communicator, log_for_plugin), "init");
   if (nccl != nullptr)

@@ -30,7 +30,7 @@ class Progress {
     const double rate = bytes >= bytes_ && last_ != 0 ? static_cast<double>(bytes - bytes_) * 8 /
                                                             static_cast<double>(now - last_)
                                                       : 0;
-    line_.show(fmt::format("{} {} x{}: {:.1f} s, {:.2f} Gb/s in sum", name_of(case_.mode),
+    line_.show(fmt::format("{} {} x{}: {:.1f} s, {:.2f} Gb/s in total", name_of(case_.mode),
                            format_size(case_.size), case_.ranks,
                            static_cast<double>(now - started_) * 1e-9, rate));
     bytes_ = bytes;
@@ -78,7 +78,7 @@ Report Runner::lead(const BenchCase& c) {
     const bool wanted = sums_by_switch(c) && report.exit_code == ExitCode::kOk && c.ranks > 1;
     if (wanted && own.sums() <= 1) {  // the first sum is that of the workers' greeting
       report.exit_code = ExitCode::kTransport;
-      report.error = "no sum has gone by the switch; NCCL_DEBUG=WARN says why";
+      report.error = "the switch has added no sum; run with NCCL_DEBUG=WARN to see the reason";
     }
     return report;
   }

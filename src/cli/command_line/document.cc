@@ -126,15 +126,15 @@ void add_document_verb(CLI::App& app, ExitCode& exit_code, const std::string& na
   };
   const auto options = std::make_shared<Options>();
   CLI::App& verb = add_verb(app, name, description);
-  add_text(verb, "WORD", options->word, "Rows with this word in them only");
-  auto* json = add_flag(verb, "--json", options->json, "As a JSON array");
+  add_text(verb, "WORD", options->word, "Print only rows that contain this word");
+  auto* json = add_flag(verb, "--json", options->json, "Print a JSON array");
   auto* markdown =
-      add_flag(verb, "--markdown", options->markdown, "As a Markdown table, for documents");
+      add_flag(verb, "--markdown", options->markdown, "Print a Markdown table, for documents");
   exclude_each_other(markdown, json);
   complete(verb, "", [options, name, make = std::move(make), &exit_code] {
     const Document document = make().filtered(options->word);
     if (document.rows.empty()) {
-      fmt::print(stderr, "dlcp {}: no row has '{}' in it; `dlcp {}` prints all\n", name,
+      fmt::print(stderr, "dlcp {}: no row contains '{}'; `dlcp {}` prints all rows\n", name,
                  options->word, name);
       exit_code = ExitCode::kUsage;
       return;

@@ -53,20 +53,20 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   if (verb == nullptr) {
     const auto names = verbs_of(app);
     if (words.empty()) {
-      what = "give a verb";
+      what = "a command is missing";
     } else if (words.front().starts_with("-")) {
       what = fmt::format("there is no option {}{}", words.front(),
                          did_you_mean(words.front(), options_of(app)));
     } else {
-      what =
-          fmt::format("there is no verb '{}'{}", words.front(), did_you_mean(words.front(), names));
+      what = fmt::format("there is no command '{}'{}", words.front(),
+                         did_you_mean(words.front(), names));
     }
   } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     const std::string word = unexpected_word(app);
     const std::string name = word.substr(0, word.find('='));
     what = word.starts_with("-")
                ? fmt::format("there is no option {}{}", name, did_you_mean(name, options_of(*verb)))
-               : fmt::format("'{}' is not expected here", word);
+               : fmt::format("unexpected argument '{}'", word);
   }
   return fmt::format("{}: {} ({} --help)", program, what, program);
 }

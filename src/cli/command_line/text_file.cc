@@ -50,14 +50,14 @@ Result<std::string> read_text_file(const std::string& path) {
     if (got < 0) return refused(system_text(errno));
     if (got == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));
-    if (text.size() > kBytesMax) return refused("it is larger than 256 MiB");
+    if (text.size() > kBytesMax) return refused("it is larger than the limit of 256 MiB");
   }
 }
 
 Status write_text_file(const std::string& path, const std::string& text) {
   const auto failed = [&] {
     return Error{ErrorCode::kSystem, fmt::format("cannot write '{}': {}", path, system_text(errno)),
-                 "name a file in a folder that this user may write"};
+                 "choose a folder in which this user may write"};
   };
   if (is_special(path)) return write_all(path, 0, text) ? Status(Unit{}) : failed();
   const std::string beside = fmt::format("{}.{}", path, getpid());

@@ -209,8 +209,9 @@ ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t 
       amplitude_(std::min<std::int64_t>(exact_integers(reduction.type) / ranks, 127)) {
   if (values == Values::kExactAlways && is_summed_float(reduction) && amplitude_ == 0)
     throw BenchError(ExitCode::kUsage,
-                     fmt::format("--ranks {}: sums of so many 16-bit floats are not exact in every "
-                                 "order, and a ring's order is its own; give --type f32",
+                     fmt::format("--ranks {}: sums of this many 16-bit floats depend on the "
+                                 "order of additions, which differs between algorithms; give "
+                                 "--type f32",
                                  ranks));
 }
 

@@ -7,20 +7,21 @@ namespace dlcp::cli {
 Caller::State Caller::on_bytes(std::span<const std::byte> bytes, const Tenants& tenants) {
   if (state_ == State::kSeated) {
     const bool leaves = bytes.size() == 1 && bytes[0] == engine::kHubLeave;
-    leaves ? void(state_ = State::kLeft) : refuse("what a rank in a job does not say");
+    leaves ? void(state_ = State::kLeft)
+           : refuse("unexpected bytes from a rank whose job has begun");
     return state_;
   }
   if (state_ != State::kStranger) return state_;
   if (read_.size() + bytes.size() > engine::kHubFrameBytesMax) {
-    refuse("too much for a word of a rank");
+    refuse("the request is longer than any request of a rank");
     return state_;
   }
   read_.insert(read_.end(), bytes.begin(), bytes.end());
   const auto frame = engine::hub_frame_bytes(read_);
   if (frame && *frame == 0)
-    refuse("no word of a rank");
+    refuse("not a request of a rank of this DLCP version");
   else if (frame && read_.size() > *frame)
-    refuse("more than a word of a rank");
+    refuse("the request is followed by unexpected bytes");
   else if (frame && read_.size() == *frame)
     on_frame(read_, tenants);
   return state_;

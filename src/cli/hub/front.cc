@@ -102,7 +102,7 @@ void Front::let_in(Seat& seat) {
   }
   if (why.empty()) {
     why = &found->second->tenant() == seat.caller.tenant() ? found->second->seat(join)
-                                                           : "the group is another tenant's";
+                                                           : "the group belongs to another tenant";
   }
   if (!why.empty()) {
     ++refused_["full"];
@@ -118,26 +118,29 @@ void Front::let_in(Seat& seat) {
 std::string Front::why_not(const Caller& caller) const {
   const engine::HubJoin& join = caller.join();
   const Tenant& tenant = *caller.tenant();
-  if (drains_) return "the hub ends when its jobs have, and takes no more";
+  if (drains_) return "the hub is shutting down and accepts no new jobs";
   if (join.us.ranks > kRanksMax || join.us.hubs > kHubsMax || join.timeout_s == 0 ||
       join.timeout_s > kTimeoutMax)
-    return fmt::format("a group of {} ranks and {} hubs with {} s to set up: {}, {} and {} at most",
-                       join.us.ranks, join.us.hubs, join.timeout_s, kRanksMax, kHubsMax,
-                       kTimeoutMax);
+    return fmt::format(
+        "the group asks for {} ranks, {} hubs and a set-up time of {} s; the limits are {}, {} "
+        "and {} s",
+        join.us.ranks, join.us.hubs, join.timeout_s, kRanksMax, kHubsMax, kTimeoutMax);
   if (join.secret_fingerprint != door_.secret_fingerprint)
     return "DLCP_SECRET_FILE differs between the ranks and the hub";
   if (join.encrypts != door_.encrypts) return "DLCP_ENCRYPT differs between the ranks and the hub";
   if (jobs_.size() >= options_.jobs_max)
-    return fmt::format("full: it has {} jobs, as many as --jobs allows", jobs_.size());
+    return fmt::format("full: the hub has {} jobs, the limit of --jobs", jobs_.size());
   if (tenant.jobs >= tenant.jobs_max)
-    return fmt::format("full: {} has {} jobs, as many as it may", tenant.name, tenant.jobs);
+    return fmt::format("full: tenant {} has {} jobs, its limit", tenant.name, tenant.jobs);
   if (join.memory > options_.memory_max - memory_)
-    return fmt::format("full: {} bytes asked for (DLCP_COLLNET_MEMORY), {} of --memory {} left",
-                       join.memory, options_.memory_max - memory_, options_.memory_max);
+    return fmt::format(
+        "full: the job asks for {} bytes (DLCP_COLLNET_MEMORY), but {} of --memory {} are left",
+        join.memory, options_.memory_max - memory_, options_.memory_max);
   if (join.memory > tenant.memory_max - tenant.memory)
-    return fmt::format("full: {} bytes asked for (DLCP_COLLNET_MEMORY), {} of the {} of {} left",
-                       join.memory, tenant.memory_max - tenant.memory, tenant.memory_max,
-                       tenant.name);
+    return fmt::format(
+        "full: the job asks for {} bytes (DLCP_COLLNET_MEMORY), but {} of the {} bytes of "
+        "tenant {} are left",
+        join.memory, tenant.memory_max - tenant.memory, tenant.memory_max, tenant.name);
   return "";
 }
 
@@ -200,29 +203,29 @@ std::string Front::metrics() {
       out += fmt::format("dlcp_hub_{}{{tenant=\"{}\"}} {}\n", name, tenant->name, value(*tenant));
   };
   metric(
-      "jobs", "gauge", "Jobs that are served now.", [](const Tenant& t) { return t.jobs; });
+      "jobs", "gauge", "Jobs that the hub serves now.", [](const Tenant& t) { return t.jobs; });
   metric(
-      "memory_bytes", "gauge", "Memory that jobs have been promised.",
+      "memory_bytes", "gauge", "Memory reserved for jobs.",
       [](const Tenant& t) { return t.memory; });
   metric(
-      "jobs_total", "counter", "Jobs that have begun.",
+      "jobs_total", "counter", "Jobs that have started.",
       [](const Tenant& t) { return t.jobs_served; });
   metric(
-      "jobs_failed_total", "counter", "Jobs that did not end in order.",
+      "jobs_failed_total", "counter", "Jobs that ended with an error.",
       [](const Tenant& t) { return t.jobs_failed; });
   metric(
-      "calls_total", "counter", "All-reduces with blocks of this hub.",
+      "calls_total", "counter", "All-reduces in which this hub added blocks.",
       [&](const Tenant& t) { return sums[&t].calls; });
-  metric("contributed_bytes_total", "counter", "Contributions that have come.",
+  metric("contributed_bytes_total", "counter", "Bytes of contributions received.",
          [&](const Tenant& t) { return sums[&t].bytes; });
   out +=
-      "# HELP dlcp_hub_refused_total Calls at the door that were refused.\n"
-      "# TYPE dlcp_hub_refused_total counter\n";
+      "# HELP dlcp_hub_refused_total Refused connections of ranks.\n# TYPE "
+      "dlcp_hub_refused_total counter\n";
   for (const auto& [reason, count] : refused_)
     out += fmt::format("dlcp_hub_refused_total{{reason=\"{}\"}} {}\n", reason, count);
   out += fmt::format(
-      "# HELP dlcp_hub_draining Whether new jobs are refused.\n"
-      "# TYPE dlcp_hub_draining gauge\ndlcp_hub_draining {}\n",
+      "# HELP dlcp_hub_draining 1 while the hub shuts down and refuses new jobs.\n# TYPE "
+      "dlcp_hub_draining gauge\ndlcp_hub_draining {}\n",
       drains_ ? 1 : 0);
   return out;
 }

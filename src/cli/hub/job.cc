@@ -50,12 +50,14 @@ std::string HubJob::seat(const engine::HubJoin& join) {
   const std::lock_guard lock(mutex_);
   if (auto same = check_same_group(first_.us, join.us); !same) return same.error().what;
   if (join.hub != first_.hub || join.memory != first_.memory) {
-    return fmt::format("rank {} asks hub {} for {} bytes, rank {} hub {} for {}", join.us.rank,
-                       join.hub, join.memory, first_.us.rank, first_.hub, first_.memory);
+    return fmt::format(
+        "rank {} asks hub {} for {} bytes, but rank {} asks hub {} for {}; set "
+        "DLCP_COLLNET_HUBS and DLCP_COLLNET_MEMORY alike on all ranks",
+        join.us.rank, join.hub, join.memory, first_.us.rank, first_.hub, first_.memory);
   }
-  if (over_ || !wrong_.empty() || left_at_) return "the group has failed meanwhile";
+  if (over_ || !wrong_.empty() || left_at_) return "the group has already failed";
   if (seated_[join.us.rank])
-    return fmt::format("rank {} of the group has come already", join.us.rank);
+    return fmt::format("rank {} of the group is already connected", join.us.rank);
   seated_[join.us.rank] = true;
   peers_[join.us.rank] = join.peer;
   ++seats_taken_;
@@ -65,7 +67,8 @@ std::string HubJob::seat(const engine::HubJoin& join) {
 void HubJob::leave(std::uint32_t rank, bool in_order) {
   const std::lock_guard lock(mutex_);
   if (in_order && !left_at_) left_at_ = steady_now();
-  if (!in_order && wrong_.empty() && !left_at_) wrong_ = fmt::format("rank {} has died", rank);
+  if (!in_order && wrong_.empty() && !left_at_)
+    wrong_ = fmt::format("rank {} has closed its connection unexpectedly", rank);
 }
 
 void HubJob::end(const std::string& why) {
@@ -81,7 +84,7 @@ HubJob::Step HubJob::step() {
   // A rank that gives up reports the reason to the other ranks and, once the opening has begun, to
   // the hub. That reason is more precise, so wait for it.
   if (left_at_ && (opening_ == nullptr || steady_now() - *left_at_ > kSaysWhyWithin))
-    return finish("a rank has left before the group was set up");
+    return finish("a rank left before the group was set up");
   if (opening_ != nullptr) return open();
   if (seats_taken_ == first_.us.ranks) {
     begin_opening();
@@ -89,7 +92,7 @@ HubJob::Step HubJob::step() {
   }
   const auto missing = std::ranges::find(seated_, false) - seated_.begin();
   if (steady_now() - began_ >= std::chrono::seconds(first_.timeout_s))
-    return finish(fmt::format("rank {} has not come within {} s", missing, first_.timeout_s));
+    return finish(fmt::format("rank {} has not connected within {} s", missing, first_.timeout_s));
   return Step::kRests;
 }
 

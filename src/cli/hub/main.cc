@@ -5,8 +5,8 @@
 int main(int argc, char** argv) {
   using namespace dlcp::cli;
   const Program program{"dlcp-hub",
-                        "dlcp-hub: adds gradients for jobs whose DLCP_COLLNET_HUBS name it, in "
-                        "the place of their ranks.",
+                        "dlcp-hub: adds gradients instead of the ranks, for jobs whose "
+                        "DLCP_COLLNET_HUBS names this host.",
                         DLCP_VERSION,
                         "`dlcp-hub serve --help` explains its options and exit codes."};
   constexpr AddVerb kVerbs[] = {add_serve};

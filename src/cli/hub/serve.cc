@@ -55,7 +55,7 @@ Result<Place> read_place(const std::string& text) {
   if (text.empty()) return place;
   const bool any_port = text.ends_with(":0");
   const auto places = engine::parse_hub_places(any_port ? text.substr(0, text.size() - 2) : text);
-  const auto hint = "give an address of this host: ADDRESS, ADDRESS:PORT or [IPV6]:PORT";
+  const auto hint = "give an address of this host as ADDRESS, ADDRESS:PORT or [IPV6]:PORT";
   if (!places || places.value().size() != 1) return usage("--listen " + text, hint);
   auto ip = datapath::parse_ip_address(places.value()[0].host);
   if (!ip) return usage("--listen " + text + ": " + ip.error().what, hint);
@@ -67,7 +67,7 @@ Result<Place> read_place(const std::string& text) {
 // Selects the interface that has the address.
 Status choose_interface(const datapath::IpAddress& ip) {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return system_error("interfaces cannot be listed");
+  if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces");
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr) continue;
@@ -78,17 +78,17 @@ Status choose_interface(const datapath::IpAddress& ip) {
     }
   }
   return usage("--listen " + to_string(ip) + ": no interface of this host has that address",
-               "`ip address` lists them");
+               "choose one that `ip address` shows");
 }
 
 Result<Fd> open_socket(const datapath::IpAddress& ip, std::uint16_t& port) {
   auto address = datapath::socket_address(ip, port);
   Fd socket(::socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
-  if (!socket.valid()) return system_error("no socket");
+  if (!socket.valid()) return system_error("cannot open a socket");
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(socket.get(), &address.any, address.size) != 0 || ::listen(socket.get(), 512) != 0)
-    return system_error(fmt::format("TCP port {} of {} cannot be had", port, to_string(ip)));
+    return system_error(fmt::format("cannot listen on TCP port {} of {}", port, to_string(ip)));
   (void)::getsockname(socket.get(), &address.any, &address.size);
   port = ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
   return socket;
@@ -156,7 +156,7 @@ void serve_jobs(Front& front, const std::string& metrics_file) {
       (void)write_text_file(metrics_file, front.metrics());
     }
   }
-  front.end_all("the hub was told to end at once");
+  front.end_all("the hub received a second signal and ended its jobs");
   for (int turn = 0; turn < 10 && front.jobs() > 0; ++turn)
     front.serve(100ms);
   if (!metrics_file.empty()) (void)write_text_file(metrics_file, front.metrics());
@@ -175,19 +175,22 @@ Status serve(const ServeOptions& options) {
   }
   for (const int processor : options.processors)
     if (processor < 0 || processor >= CPU_SETSIZE)
-      return usage(fmt::format("--cpus {}", processor), "`nproc --all` says how many there are");
+      return usage(fmt::format("--cpus {}", processor),
+                   "`nproc --all` prints the number of processors");
   // Before any thread begins, so that all threads of the process inherit the processors.
   if (!options.processors.empty() && !bind_to(options.processors))
-    return system_error("--cpus names processors that this process may not use");
+    return system_error("--cpus names processors that this process cannot use");
   // Locks each page when it is first touched, so that only the memory that jobs use is locked.
   if (options.lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
-    return system_error("--lock-memory is refused (ulimit -l, LimitMEMLOCK=infinity in a unit)");
+    return system_error(
+        "--lock-memory failed (check ulimit -l, or LimitMEMLOCK=infinity in a unit)");
   count_end_signals();
   auto opened = open_door(place.value());
   if (!opened) return opened.error();
   if (options.token_file.empty() && !opened->loopback)
     std::fprintf(stderr,
-                 "dlcp-hub: no --token-file: whoever reaches TCP %s may use this hub's memory\n",
+                 "dlcp-hub: no --token-file is set: any host that can connect to TCP %s can use "
+                 "this hub's memory\n",
                  opened->name.c_str());
   std::fprintf(stderr, "dlcp-hub: ready at %s\n", opened->name.c_str());
   FrontOptions front_options = options.front;
@@ -203,38 +206,39 @@ Status serve(const ServeOptions& options) {
 }  // namespace
 
 void add_serve(CLI::App& app, ExitCode& exit_code) {
-  auto& verb = add_verb(app, "serve", "Adds for jobs that name this hub, until SIGTERM");
+  auto& verb = add_verb(app, "serve", "Adds gradients for jobs that name this hub, until SIGTERM");
   auto options = std::make_shared<ServeOptions>();
   add_text(verb, "--listen", options->listen,
-           fmt::format("ADDRESS[:PORT] of this host, which says what network to use too; default: "
-                       "the first device's address, TCP port {}",
+           fmt::format("ADDRESS[:PORT] of this host, where ranks connect; it also selects the "
+                       "network interface; default: the first device's address, TCP port {}",
                        engine::kHubPort));
   add_text(verb, "--token-file", options->token_file,
-           "A line for each tenant: NAME TOKEN [memory=SIZE] [gbit=RATE] [jobs=COUNT]; or a token "
-           "alone");
+           "File with a line for each tenant: NAME TOKEN [memory=SIZE] [gbit=RATE] "
+           "[jobs=COUNT]; or only a token");
   add_text(verb, "--memory", options->memory,
-           "What all jobs together may have, each what its DLCP_COLLNET_MEMORY says; default 4G");
-  add_count(verb, "--jobs", options->front.jobs_max, {1, 4096}, "Jobs at a time; default 64");
+           "Memory of all jobs together; each job uses its DLCP_COLLNET_MEMORY; default 4G");
+  add_count(verb, "--jobs", options->front.jobs_max, {1, 4096},
+            "Limit of concurrent jobs; default 64");
   add_numbers(verb, "--cpus", options->processors,
-              "Processors, each for a thread of its own (2,3); default: one thread, anywhere");
+              "Processors (2,3), with a thread for each; default: one thread on any processor");
   add_flag(verb, "--lock-memory", options->lock_memory,
-           "What jobs have touched of their memory is never paged out; together with --cpus of one "
-           "NUMA node it lies there");
+           "Lock the memory that jobs have touched, so that it is not paged out; if --cpus "
+           "names processors of one NUMA node, the memory is allocated there");
   add_text(verb, "--metrics", options->metrics,
-           "Keep this file up to date as Prometheus text, for the node exporter's textfile "
-           "collector");
-  complete(
-      verb,
-      "SIGTERM and SIGINT drain: new jobs are refused, and it ends with the last one; a second "
-      "one ends all jobs with an error. DLCP_* settings hold here as in jobs (man dlcp.conf).\n"
-      "Exit: 0 told to end, 2 usage, 3 the address, the port or the device cannot be had.",
-      [options, &exit_code] {
-        const auto served = serve(*options);
-        if (served) return;
-        std::fprintf(stderr, "dlcp-hub: %s\n", served.error().message().c_str());
-        exit_code = served.error().code == ErrorCode::kInvalidUsage ? ExitCode::kUsage
-                                                                    : ExitCode::kTransport;
-      });
+           "Write metrics as Prometheus text to this file every second, for the node exporter's "
+           "textfile collector");
+  complete(verb,
+           "After SIGTERM or SIGINT the hub refuses new jobs and exits when the last job ends; a "
+           "second signal ends all jobs with an error. DLCP_* settings apply as in jobs (man "
+           "dlcp.conf).\nExit: 0 after a signal, 2 usage error, 3 the address, the port or the "
+           "device is not available.",
+           [options, &exit_code] {
+             const auto served = serve(*options);
+             if (served) return;
+             std::fprintf(stderr, "dlcp-hub: %s\n", served.error().message().c_str());
+             exit_code = served.error().code == ErrorCode::kInvalidUsage ? ExitCode::kUsage
+                                                                         : ExitCode::kTransport;
+           });
 }
 
 }  // namespace dlcp::cli

@@ -16,8 +16,8 @@ constexpr Duration kAhead = std::chrono::milliseconds(5);
 
 Error wrong(const std::string& path, int line, const std::string& what) {
   return {ErrorCode::kInvalidUsage, fmt::format("{}:{}: {}", path, line, what),
-          "a line is NAME TOKEN [memory=SIZE] [gbit=RATE] [jobs=COUNT]; openssl rand -hex 16 makes "
-          "a token"};
+          "write each line as NAME TOKEN [memory=SIZE] [gbit=RATE] [jobs=COUNT]; create a token "
+          "with openssl rand -hex 16"};
 }
 
 // False if the word is not a limit.
@@ -70,12 +70,13 @@ Result<Tenants> parse_tenants(std::string_view text, const std::string& path) {
     if (!key) {
       return wrong(
           path, number,
-          fmt::format("a token of {} characters that are not 32 hexadecimal digits", token.size()));
+          fmt::format("the token has {} characters, but it must have 32 hexadecimal digits",
+                      token.size()));
     }
     tenant->token = *key;
     for (std::string word; words >> word;)
       if (!read_limit(word, *tenant))
-        return wrong(path, number, fmt::format("'{}' limits nothing", word));
+        return wrong(path, number, fmt::format("'{}' is not a valid limit", word));
     const bool printable = std::ranges::all_of(
         tenant->name, [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\\'; });
     const bool twice = std::ranges::any_of(tenants, [&](const auto& other) {
@@ -83,12 +84,12 @@ Result<Tenants> parse_tenants(std::string_view text, const std::string& path) {
     });
     if (!printable || twice) {
       return wrong(path, number,
-                   twice ? "a name or a token for the second time"
-                         : "a name that is not of printable ASCII");
+                   twice ? "the name or the token is already used in another line"
+                         : "the name contains other characters than printable ASCII");
     }
     tenants.push_back(std::move(tenant));
   }
-  if (tenants.empty()) return wrong(path, 1, "no token");
+  if (tenants.empty()) return wrong(path, 1, "the file contains no token");
   return tenants;
 }
 

@@ -36,8 +36,8 @@ Fd listen_on(int port) {
       v6 ? reinterpret_cast<const sockaddr*>(&any6) : reinterpret_cast<const sockaddr*>(&any4);
   if (bind(fd.get(), address, v6 ? sizeof any6 : sizeof any4) != 0 || listen(fd.get(), 1024) != 0)
     throw BenchError(ExitCode::kUsage,
-                     fmt::format("cannot listen on TCP port {} for the other ranks: {}; give all "
-                                 "ranks another: --rendezvous HOST:PORT",
+                     fmt::format("cannot listen on TCP port {} for the other ranks: {}; give "
+                                 "all ranks another port: --rendezvous HOST:PORT",
                                  port, system_text(errno)));
   return fd;
 }
@@ -66,7 +66,7 @@ std::string difference(const std::string& theirs, const std::string& ours) {
       return fmt::format("rank {} has '{}', rank 0 has '{}'; start all ranks alike", a[0], a[i],
                          b[i]);
   }
-  return a.size() == b.size() ? "" : fmt::format("rank {} is no rank of this version", a[0]);
+  return a.size() == b.size() ? "" : fmt::format("rank {} runs another version of dlcp", a[0]);
 }
 
 std::string rank_ranges(const std::vector<int>& ranks) {
@@ -97,9 +97,9 @@ bool Gathering::admit(Newcomer& newcomer) {
   if (!differs.empty()) {
     fail(differs);
   } else if (rank < 1 || rank >= world_.size) {
-    fail(fmt::format("rank {} does not exist among {}", rank, world_.size));
+    fail(fmt::format("rank {} does not exist among {} ranks", rank, world_.size));
   } else if (sockets_[static_cast<std::size_t>(rank)].valid()) {
-    fail(fmt::format("rank {} came twice: give every process a rank of its own", rank));
+    fail(fmt::format("two processes have rank {}; give each process a rank of its own", rank));
   } else {
     sockets_[static_cast<std::size_t>(rank)] = std::move(newcomer.fd);
     return false;

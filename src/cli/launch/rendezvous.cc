@@ -74,17 +74,17 @@ void check_host(const World& world) {
   if (addresses == nullptr)
     throw BenchError(
         ExitCode::kUsage,
-        fmt::format("the ranks cannot meet at '{}': {}; give --rendezvous HOST[:PORT], "
-                    "HOST being rank 0's ({})",
+        fmt::format("the ranks cannot connect at '{}': {}; give --rendezvous HOST[:PORT] with "
+                    "the host of rank 0 ({})",
                     world.host, why, own_name()));
   if (is_here(addresses.get())) return;
-  const std::string what =
-      fmt::format("rank 0 runs on {}, but the ranks are to meet at {}", own_name(), world.host);
+  const std::string what = fmt::format("rank 0 runs on {}, but the ranks are told to connect to {}",
+                                       own_name(), world.host);
   // An address that the user gave may be forwarded to this host, so it only gets a warning. A
   // launcher's host name is not forwarded.
   if (world.host_is_guess)
     throw BenchError(ExitCode::kUsage, fmt::format("{}; give --rendezvous {}", what, own_name()));
-  fmt::print(stderr, "dlcp bench: {}, which is no address of this host\n", what);
+  fmt::print(stderr, "dlcp bench: {}, which is not an address of this host\n", what);
 }
 
 Fd connect_to(const addrinfo* addresses, std::string& why) {
@@ -112,14 +112,16 @@ void await_word(int fd, const World& world, std::int64_t deadline, MovingLine& l
     if (frame && frame->type == FrameType::kWelcome) return;
     if (frame && frame->type == FrameType::kStop)
       throw BenchError(ExitCode::kUsage,
-                       fmt::format("rank {}: rank 0 called it off: {}", world.rank, frame->body));
-    line.show(fmt::format("rank {} met rank 0 and waits for the others, {:.0f} s", world.rank,
-                          seconds_since(begin)));
+                       fmt::format("rank {}: rank 0 stopped the run: {}", world.rank, frame->body));
+    line.show(fmt::format("rank {} is connected to rank 0 and waits for the other ranks, {:.0f} s",
+                          world.rank, seconds_since(begin)));
   }
   throw BenchError(reader.ended() ? ExitCode::kTransport : ExitCode::kTimeout,
                    fmt::format("rank {}: rank 0 at {} {}", world.rank, place_of(world),
-                               reader.ended() ? "hung up before all ranks had come"
-                                              : "was reached, but not all ranks came in time"));
+                               reader.ended() ? "closed the connection before all ranks were "
+                                                "connected; see the output of rank 0"
+                                              : "was reached, but not all ranks connected in "
+                                                "time"));
 }
 
 }  // namespace
@@ -141,7 +143,7 @@ std::vector<int> gather_ranks(const World& world, const std::string& options, do
   }
   const bool late = gathering.failure().empty();
   if (late && gathering.missing().empty()) return gathering.let_go();
-  gathering.fail(fmt::format("{} {} of {} did not come to {} (TCP) within {:g} s",
+  gathering.fail(fmt::format("{} {} of {} did not connect to {} (TCP) within {:g} s",
                              gathering.missing().size() == 1 ? "rank" : "ranks",
                              rank_ranges(gathering.missing()), world.size, place_of(world),
                              timeout));
@@ -150,8 +152,9 @@ std::vector<int> gather_ranks(const World& world, const std::string& options, do
     throw BenchError(ExitCode::kUsage, gathering.failure());
   }
   gathering.tell();
-  throw BenchError(ExitCode::kTimeout,
-                   gathering.failure() + "; did they start, and does a firewall let them in?");
+  throw BenchError(ExitCode::kTimeout, gathering.failure() +
+                                           "; check that they were started, and that no firewall "
+                                           "blocks this port");
 }
 
 int join_ranks(const World& world, const std::string& options, double timeout) {
@@ -167,13 +170,14 @@ int join_ranks(const World& world, const std::string& options, double timeout) {
       await_word(fd.get(), world, deadline, line);
       return fd.release();
     }
-    line.show(fmt::format("rank {} looks for rank 0 at {}, {:.0f} s: {}", world.rank,
+    line.show(fmt::format("rank {} tries to connect to rank 0 at {}, {:.0f} s: {}", world.rank,
                           place_of(world), seconds_since(begin), why));
     usleep(100'000);
   }
   throw BenchError(ExitCode::kTimeout,
-                   fmt::format("rank {}: rank 0 is not to be reached at {} (TCP): {}", world.rank,
-                               place_of(world), why));
+                   fmt::format("rank {}: cannot connect to rank 0 at {} (TCP): {}; check that "
+                               "rank 0 runs, and that no firewall blocks this port",
+                               world.rank, place_of(world), why));
 }
 
 }  // namespace dlcp::cli

@@ -18,7 +18,7 @@ constexpr const char* kSlurm = "Slurm";
 int parse_number(const std::string& text, const std::string& what) {
   const auto value = parse_count(text);
   if (!value || *value > INT_MAX)
-    throw BenchError(ExitCode::kUsage, fmt::format("{}: '{}' is no number", what, text));
+    throw BenchError(ExitCode::kUsage, fmt::format("{}: '{}' is not a number", what, text));
   return static_cast<int>(*value);
 }
 
@@ -43,7 +43,7 @@ bool take_pair(World& world, const Environment& env, const char* source, const c
 int port_of(const std::string& text, const char* name) {
   const int port = parse_number(text, name);
   if (port < 1 || port > 65535)
-    throw BenchError(ExitCode::kUsage, fmt::format("{}: '{}' is no port", name, text));
+    throw BenchError(ExitCode::kUsage, fmt::format("{}: '{}' is not a port", name, text));
   return port;
 }
 
@@ -100,8 +100,8 @@ void set_meeting_point(World& world, const WorldFlags& flags, const Environment&
   if (world.source == kOpenMpi && (meet_at_mpirun(world, env) || meet_at_first_node(world, env)))
     return;
   throw BenchError(ExitCode::kUsage,
-                   fmt::format("rank {} of {} (from {}) does not know where the ranks meet; "
-                               "give --rendezvous HOST[:PORT], HOST being rank 0's",
+                   fmt::format("rank {} of {} (from {}) does not know the address of rank 0; "
+                               "give --rendezvous HOST[:PORT] with the host of rank 0",
                                world.rank, world.size, world.source));
 }
 
@@ -130,14 +130,17 @@ std::optional<World> discover_world(const WorldFlags& flags, const Environment& 
     world.size = flags.size;
     world.source = "--rank and --world";
     if (flags.rank < 0 || flags.size < 2)
-      throw BenchError(ExitCode::kUsage, "--rank and --world (at least 2) go together");
+      throw BenchError(ExitCode::kUsage,
+                       "--rank and --world must be given together, and --world must be at least "
+                       "2");
   } else if (!take_pair(world, env, "torchrun", "RANK", "WORLD_SIZE") &&
              !take_pair(world, env, kOpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE") &&
              !take_pair(world, env, kSlurm, "SLURM_PROCID", "SLURM_NTASKS")) {
     return std::nullopt;
   }
   if (world.rank >= world.size)
-    throw BenchError(ExitCode::kUsage, fmt::format("rank {} does not exist among {} (from {})",
+    throw BenchError(ExitCode::kUsage, fmt::format("rank {} does not exist among {} ranks (from "
+                                                   "{})",
                                                    world.rank, world.size, world.source));
   set_meeting_point(world, flags, env);
   return world;

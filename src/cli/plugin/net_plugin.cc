@@ -196,7 +196,7 @@ Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
                  "give --plugin the path of an NCCL net plugin"};
   }
   return Error{ErrorCode::kInvalidUsage, fmt::format("cannot load the plugin: {}", why),
-               "give --plugin a path, or X for libnccl-net-X.so on LD_LIBRARY_PATH"};
+               "give --plugin a path, or X for a libnccl-net-X.so in LD_LIBRARY_PATH"};
 }
 
 }  // namespace dlcp::cli

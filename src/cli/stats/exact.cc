@@ -35,7 +35,7 @@ struct ExactOptions {
 std::string may_lose(const Page& page) {
   if (page.view.head().exact.load() != 0) return "nothing: made exact";
   const auto snapshot = page.read();
-  if (!snapshot) return "not known: it runs another version";
+  if (!snapshot) return "unknown: it runs another version";
   std::uint32_t most = 0;
   for (const auto& row : snapshot.value().communicators)
     most = std::max(most, row.budget_ppm);
@@ -81,10 +81,11 @@ std::optional<ExitCode> confirm(const ExactOptions& options, std::size_t count) 
   if (options.dry_run) return ExitCode::kOk;
   if (!options.selects())
     return refuse(
-        "nothing was changed; name processes with --pid, --user or --communicator, or --all");
+        "nothing was changed; choose processes with --pid, --user or --communicator, or use "
+        "--all");
   if (!options.all || options.yes) return std::nullopt;
   if (isatty(STDIN_FILENO) == 0)
-    return refuse("nothing was changed; --all needs --yes where nobody can be asked");
+    return refuse("nothing was changed; without a terminal, --all needs --yes");
   if (!agrees(count)) return refuse("nothing was changed");
   return std::nullopt;
 }
@@ -110,10 +111,12 @@ ExitCode exact(const ExactOptions& options) {
   if (pages->found.empty()) {
     if (complete)
       fmt::print(stderr,
-                 "dlcp exact: no such process uses the plugin; those of other users are "
-                 "seen by root only\n");
+                 "dlcp exact: no matching process uses the plugin; only root sees the processes "
+                 "of other users\n");
     return options.selects() || options.dry_run ? ExitCode::kTransport
-                                                : refuse("name processes, or --all");
+                                                : refuse(
+                                                      "choose processes with --pid, --user or "
+                                                      "--communicator, or use --all");
   }
   if (!options.json) print_list(options, pages->found, false);
   if (const auto end = confirm(options, pages->found.size())) {
@@ -127,9 +130,9 @@ ExitCode exact(const ExactOptions& options) {
   } else {
     const bool one = pages->found.size() == 1;
     fmt::print("{} process{} {}\n", pages->found.size(), one ? "" : "es",
-               options.undo ? "may lose again what was licensed"
-               : one        ? "loses nothing from now on"
-                            : "lose nothing from now on");
+               options.undo ? "may lose data within their licences again"
+               : one        ? "accepts no loss from now on"
+                            : "accept no loss from now on");
   }
   return complete ? ExitCode::kOk : ExitCode::kTransport;
 }
@@ -139,25 +142,28 @@ ExitCode exact(const ExactOptions& options) {
 void add_exact(CLI::App& app, ExitCode& exit_code) {
   CLI::App& command = add_verb(
       app, "exact",
-      "Makes running jobs exact at once: the chosen processes of this host accept no loss any "
-      "more, whatever was licensed. Peers need not agree. Lists them first; without a choice it "
-      "only lists. Works with plugins of any version.");
+      "Makes running jobs exact at once: the chosen processes of this host accept no further "
+      "loss, even if they have a licence. Peers need not agree. The command first lists the "
+      "processes; without a choice it only lists them. It works with every version of the "
+      "plugin.");
   const auto options = std::make_shared<ExactOptions>();
   auto* all = add_flag(command, "--all", options->all,
-                       "Every process of this host that we may reach; asks first");
+                       "All processes of this host that this user may change; asks for "
+                       "confirmation");
   for (CLI::Option* chosen : add_selection(command, options->selection))
     exclude_each_other(chosen, all);
   auto* communicator =
       add_text(command, "--communicator", options->selection.communicator,
-               "Processes that have this communicator; the beginning of its number is enough");
+               "Processes that use this communicator; the first digits of its number are enough");
   exclude_each_other(communicator, all);
-  add_flag(command, "--yes", options->yes, "Do not ask");
-  add_flag(command, "--dry-run", options->dry_run, "List whom it would be, and change nothing");
-  add_flag(command, "--undo", options->undo, "What was licensed may be lost again");
-  add_flag(command, "--json", options->json, "The list as JSON");
+  add_flag(command, "--yes", options->yes, "Do not ask for confirmation");
+  add_flag(command, "--dry-run", options->dry_run,
+           "List the processes that would change, and change nothing");
+  add_flag(command, "--undo", options->undo, "Let the processes use their licences again");
+  add_flag(command, "--json", options->json, "Print the list as JSON");
   complete(command,
-           "Exit: 0; 2 usage, or nobody chosen; 3 when no process was found or one could not be "
-           "reached.",
+           "Exit: 0; 2 usage error, or no process chosen; 3 no process found, or one could not "
+           "be reached.",
            [&exit_code, options] { exit_code = exact(*options); });
 }
 

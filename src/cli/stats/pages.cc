@@ -17,8 +17,8 @@ Result<std::optional<unsigned>> user_id(const std::string& text) {
   if (text.empty()) return std::optional<unsigned>{};
   if (const auto number = parse_count(text)) return std::optional(static_cast<unsigned>(*number));
   if (const passwd* entry = getpwnam(text.c_str())) return std::optional(entry->pw_uid);
-  return Error{ErrorCode::kInvalidUsage, fmt::format("there is no user '{}' here", text),
-               "give a name of this host or a number"};
+  return Error{ErrorCode::kInvalidUsage, fmt::format("user '{}' does not exist on this host", text),
+               "give a user name of this host or a number"};
 }
 
 bool holds(const Page& page, const std::string& communicator) {
@@ -61,7 +61,7 @@ Result<Pages> open_pages(const Selection& selection) {
         std::ranges::any_of(pages.found, [pid](const Page& page) { return page.pid() == pid; });
     if (!found && pages.problems.empty())
       pages.problems.push_back(
-          fmt::format("process {} does not use the plugin, or is another user's", pid));
+          fmt::format("process {} does not use the plugin, or belongs to another user", pid));
   }
   return pages;
 }

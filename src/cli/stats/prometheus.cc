@@ -114,7 +114,7 @@ void counter_metrics(std::string& out, const std::vector<Labelled>& processes) {
 // rule.
 void dropped_metric(std::string& out, const std::vector<Labelled>& processes) {
   Metric metric(out, "dlcp_dropped_packets_total", "counter",
-                "packets that arrived and were not used; `dlcp counters` explains each reason");
+                "packets that arrived and were dropped; `dlcp counters` explains each reason");
   each_device(processes, [&](const std::string& labels, const auto& device, const auto&) {
     for (const auto& counter : core::kCounterRows) {
       const std::string_view name = counter.name;
@@ -138,7 +138,7 @@ void histogram_samples(Metric& metric, const std::string& labels, const char* si
 
 void message_metrics(std::string& out, const std::vector<Labelled>& processes) {
   Metric metric(out, "dlcp_message_seconds", "histogram",
-                "how long messages take, from isend or irecv until they are done");
+                "duration of messages, from isend or irecv until completion");
   each_device(processes, [&](const std::string& labels, const auto&, const DeviceSums& sums) {
     histogram_samples(metric, labels, "send", sums.sends);
     histogram_samples(metric, labels, "receive", sums.receives);
@@ -156,19 +156,21 @@ void device_metric(std::string& out, const std::vector<Labelled>& processes, con
 
 void process_metrics(std::string& out, const std::vector<Labelled>& processes,
                      const std::string& host) {
-  Metric(out, "dlcp_processes", "gauge", "processes of this host that use the plugin")
+  Metric(out, "dlcp_processes", "gauge", "number of processes of this host that use the plugin")
       .sample(fmt::format("host={}", label_value(host)), processes.size());
   {
-    Metric build(out, "dlcp_build_info", "gauge", "1; the version of the plugin that runs");
+    Metric build(out, "dlcp_build_info", "gauge",
+                 "always 1; the label is the version of the running plugin");
     for (const auto& [process, labels] : processes)
       build.sample(fmt::format("{},version={}", labels, label_value(process->version)), 1);
   }
   {
-    Metric start(out, "dlcp_start_time_seconds", "gauge", "when the plugin started, since 1970");
+    Metric start(out, "dlcp_start_time_seconds", "gauge",
+                 "when the plugin started, in seconds since 1970");
     for (const auto& [process, labels] : processes)
       start.sample(labels, process->started_at);
   }
-  Metric exact(out, "dlcp_made_exact", "gauge", "1 while `dlcp exact` forbids all loss");
+  Metric exact(out, "dlcp_made_exact", "gauge", "1 if `dlcp exact` forbids all loss, else 0");
   for (const auto& [process, labels] : processes)
     exact.sample(labels, process->made_exact ? 1 : 0);
 }
@@ -183,14 +185,15 @@ std::string to_prometheus(const std::vector<ProcessSnapshot>& snapshots, const s
   dropped_metric(out, processes);
   device_metric(
       out, processes, "dlcp_licensed_bytes_total", "counter",
-      "bytes received that may be lost within the budget",
+      "bytes received under a licence, which may be lost within the budget",
       [](const DeviceSums& sums) { return sums.licensed_bytes; });
   device_metric(
       out, processes, "dlcp_licensed_lost_bytes_total", "counter",
-      "of dlcp_licensed_bytes_total, lost", [](const DeviceSums& sums) { return sums.lost_bytes; });
+      "part of dlcp_licensed_bytes_total that was lost",
+      [](const DeviceSums& sums) { return sums.lost_bytes; });
   device_metric(
       out, processes, "dlcp_loss_budget_used_ratio", "gauge",
-      "largest part of one collective's loss budget that was spent",
+      "largest share of its loss budget that one collective used",
       [](const DeviceSums& sums) { return static_cast<double>(sums.budget_used_ppm) / 1e6; });
   message_metrics(out, processes);
   return out;

@@ -61,7 +61,7 @@ ExitCode stats(const StatsOptions& options) {
   }
   if (processes.empty() && problems.empty()) {
     return fail({ErrorCode::kSystem, "no running process uses the plugin",
-                 "those of other users are seen by root only"},
+                 "only root sees the processes of other users"},
                 ExitCode::kTransport);
   }
   if (processes.empty()) return ExitCode::kTransport;
@@ -76,23 +76,25 @@ ExitCode stats(const StatsOptions& options) {
 void add_stats(CLI::App& app, ExitCode& exit_code) {
   CLI::App& command = add_verb(
       app, "stats",
-      "What running processes of this host do through the plugin: per communicator, bytes, losses "
-      "within the budget, retransmissions, message times, and why it is exact.");
+      "Shows what running processes of this host do through the plugin: for each communicator, "
+      "bytes, losses within the budget, retransmissions, message times, and the reason why it "
+      "is exact.");
   const auto options = std::make_shared<StatsOptions>();
   add_selection(command, options->selection);
   add_flag(command, "--paths", options->paths,
-           "Loss and delay of every path, with its ports (takes half a second)");
-  auto* json = add_flag(command, "--json", options->json, "As JSON");
-  auto* prometheus = add_flag(command, "--prometheus", options->prometheus, "As Prometheus text");
+           "Show loss and delay of every path, with its ports (takes half a second)");
+  auto* json = add_flag(command, "--json", options->json, "Print JSON");
+  auto* prometheus =
+      add_flag(command, "--prometheus", options->prometheus, "Print Prometheus text");
   auto* textfile = add_text(command, "--textfile", options->textfile,
-                            "Writes the Prometheus text to this file, whole or not at all, for the "
-                            "node exporter's textfile collector");
+                            "Write the Prometheus text to this file atomically, for the node "
+                            "exporter's textfile collector");
   exclude_each_other(prometheus, json);
   exclude_each_other(textfile, json);
   exclude_each_other(textfile, prometheus);
   complete(command,
-           "Exit: 0; 2 usage; 3 when no process was found or one could not be read. With "
-           "--prometheus and --textfile it is no error that there is none.",
+           "Exit: 0; 2 usage error; 3 no process found, or one could not be read. With "
+           "--prometheus or --textfile, finding no process is not an error.",
            [&exit_code, options] { exit_code = stats(*options); });
 }
 

@@ -113,7 +113,7 @@ std::string to_path_table(const std::vector<ProcessSnapshot>& processes) {
   for (const ProcessSnapshot& process : processes) {
     out += fmt::format("{} {}\n", process.pid, process.command);
     if (process.paths.empty()) {
-      out += "  no sending connections, or none that moved anything since you asked\n";
+      out += "  no sending connections, or no packets during this measurement\n";
       continue;
     }
     out += fmt::format("  {:<50} {:>9} {:>7} {:>8}\n", "path", "packets", "lost", "delay");

@@ -117,18 +117,20 @@ ExitCode run(const TopOptions& options) {
 void add_top(CLI::App& app, ExitCode& exit_code) {
   CLI::App& command = add_verb(
       app, "top",
-      "The rates of running processes, as they change: q quits, s sorts by another column, p shows "
-      "paths. In a pipe one table over one interval.");
+      "Shows the rates of running processes: q quits, s sorts by another column, p shows paths. "
+      "In a pipe it prints one table for one interval.");
   const auto options = std::make_shared<TopOptions>();
   add_selection(command, options->selection);
   add_time(command, "--interval", options->interval, {0.2, 3600},
-           "Between two looks (default 1 s; processes write five times a second)");
-  add_flag(command, "--once", options->once, "One table, on a terminal too");
-  add_flag(command, "--json", options->json, "One table as JSON");
+           "Time between updates (default 1 s; processes publish their counters five times a "
+           "second)");
+  add_flag(command, "--once", options->once, "Print one table and exit, even on a terminal");
+  add_flag(command, "--json", options->json, "Print one table as JSON");
   complete(
       command,
-      "SENT and RECV are Gb/s of payload; RESENT is a share of SENT, LOST of what was received "
-      "under a licence. P99 is of messages sent since the start. Exit: 0; 2 usage.",
+      "SENT and RECV are Gb/s of payload. RESENT is a share of SENT; LOST is a share of the "
+      "bytes received under a licence. P99 covers the messages sent since the start. Exit: 0; 2 "
+      "usage error.",
       [&exit_code, options] { exit_code = run(*options); });
 }
 

@@ -148,7 +148,7 @@ std::vector<std::string> top_lines(const std::vector<TopRow>& rows, std::size_t 
     received += row.received_gbps;
   }
   if (rows.empty())
-    return {cut("no running process uses the plugin; those of other users are seen by root only",
+    return {cut("no running process uses the plugin; only root sees the processes of other users",
                 width)};
   std::vector<std::string> lines;
   lines.push_back(cut(fmt::format("{} device{} in use, sent {:.2f} Gb/s, received {:.2f} Gb/s",
