@@ -208,8 +208,7 @@ void Exchange::take_contribution(RunningCall& call, const Transfer& transfer, st
   if (bytes == whole || bytes == owned.bytes) return;
   if (call.knows_length() || owned.bytes != whole) {
     disagreement_ = fmt::format(
-        "rank {} of the group has sent {} bytes for block {} of all-reduce {}, where others have "
-        "{} "
+        "rank {} of the group sent {} bytes for block {} of all-reduce {}, but other ranks {} "
         "of {}",
         transfer.peer, bytes, transfer.block, transfer.call, owned.bytes, whole);
     return;
@@ -222,9 +221,7 @@ void Exchange::take_result(RunningCall& call, const Transfer& transfer, std::siz
   const std::size_t real = call.layout.bytes_within(transfer.block, call.call.real_bytes);
   if (call.knows_length() && bytes < real) {
     disagreement_ = fmt::format(
-        "rank {} of the group has reduced {} bytes of block {} of all-reduce {}, where this one "
-        "has "
-        "{}",
+        "rank {} of the group reduced {} bytes of block {} of all-reduce {}, but this one {}",
         transfer.peer, bytes, transfer.block, transfer.call, real);
   }
 }

@@ -38,8 +38,10 @@ void HubExchange::on_done(const Transfer& transfer, std::size_t bytes,
   }
   const auto told = decode_hub_call(transfer.memory.first(bytes));
   if (!told) {
-    disagree(fmt::format("rank {} of the group has told its hub {} bytes that name no all-reduce",
-                         transfer.peer, bytes));
+    disagree(
+        fmt::format("rank {} of the group sent its hub {} bytes that do not describe an "
+                    "all-reduce",
+                    transfer.peer, bytes));
     return;
   }
   ranks_[transfer.peer].told = told;
@@ -69,7 +71,7 @@ bool HubExchange::pass(std::uint32_t number) {
   const bool first = rank.passed == first_begun_ + begun_.size();
   if (told.leaves) {
     if (!first) {
-      return disagree(fmt::format("rank {} of the group leaves where others make all-reduce {}",
+      return disagree(fmt::format("rank {} of the group left, but others started all-reduce {}",
                                   number, begun_.back().call.call));
     }
     rank.told.reset();
@@ -80,8 +82,8 @@ bool HubExchange::pass(std::uint32_t number) {
   Begun& begun = begun_[rank.passed - first_begun_];
   if (!begun.call.same_call(told)) {
     return disagree(fmt::format(
-        "rank {} of the group makes all-reduce {} of {} bytes (type {}, operation {}) where rank "
-        "{} makes {} of {} bytes (type {}, operation {})",
+        "rank {} of the group started all-reduce {} of {} bytes (type {}, operation {}), but "
+        "rank {} started {} of {} bytes (type {}, operation {})",
         number, told.call, told.bytes, static_cast<int>(told.type), static_cast<int>(told.op),
         begun.teller, begun.call.call, begun.call.bytes, static_cast<int>(begun.call.type),
         static_cast<int>(begun.call.op)));
@@ -100,20 +102,20 @@ bool HubExchange::pass(std::uint32_t number) {
 bool HubExchange::begin(std::uint32_t rank, const HubCall& told) {
   if (told.call < next_call_ || Layout(terms_, told.call, told.bytes).count_of(terms_.rank) == 0) {
     return disagree(
-        fmt::format("rank {} of the group tells hub {} of all-reduce {} of {} bytes, "
-                    "which is over or not this hub's",
+        fmt::format("rank {} of the group told hub {} of all-reduce {} of {} bytes, which is "
+                    "over or does not use this hub",
                     rank, terms_.rank - terms_.ranks, told.call, told.bytes));
   }
   const auto left = std::ranges::find_if(ranks_, &Rank::left);
   if (left != ranks_.end()) {
-    return disagree(fmt::format("rank {} of the group makes all-reduce {}, and rank {} has left",
+    return disagree(fmt::format("rank {} of the group started all-reduce {}, but rank {} has left",
                                 rank, told.call, left - ranks_.begin()));
   }
   const std::size_t needed = Exchange::staging_bytes(terms_, told.bytes);
   if (needed > staging_bytes_) {
     return disagree(
-        fmt::format("an all-reduce of {} bytes over {} ranks takes {} bytes of each "
-                    "hub, which has {} for the group",
+        fmt::format("an all-reduce of {} bytes over {} ranks needs {} bytes of each hub, but "
+                    "the group's hubs have {}",
                     told.bytes, terms_.ranks, needed, staging_bytes_));
   }
   Call call;

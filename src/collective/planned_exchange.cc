@@ -162,9 +162,9 @@ void PlannedExchange::on_done(const Transfer& transfer, std::size_t bytes,
   const auto line = TransferQueues::index(transfer.peer, transfer.lane, false);
   const std::uint32_t message = call.size->lines[line][transfer.block];
   if (bytes != transfer.memory.size()) {
-    disagreement_ = fmt::format(
-        "rank {} of the group has sent {} bytes in all-reduce {}, where the plan has {}",
-        transfer.peer, bytes, transfer.call, transfer.memory.size());
+    disagreement_ =
+        fmt::format("rank {} of the group sent {} bytes in all-reduce {}, but the plan says {}",
+                    transfer.peer, bytes, transfer.call, transfer.memory.size());
     return;
   }
   call.missing[message] = 0;

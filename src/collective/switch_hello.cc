@@ -36,16 +36,18 @@ SwitchHello::Answer SwitchHello::read(std::span<const std::byte> datagram) {
 std::string SwitchHello::fault_of(std::span<const std::byte> answer) const {
   const auto value = [&](std::size_t at) { return load_be32(switch_value_at(answer, at)); };
   if (value(0) != terms_.workers) {
-    return "it adds " + std::to_string(value(0)) + " workers, and the group has " +
+    return "it adds " + std::to_string(value(0)) + " workers, but the group has " +
            std::to_string(terms_.workers);
   }
   for (unsigned rank = 0; rank < terms_.workers; ++rank) {
     const std::uint32_t times = value(kFirstRankAt + rank);
     if (times != 1)
-      return "it has added rank " + std::to_string(rank) + " " + std::to_string(times) + " times";
+      return "it has added the data of rank " + std::to_string(rank) + " " + std::to_string(times) +
+             " times";
   }
   return value(kWordAt) == terms_.word * terms_.workers ? ""
-                                                        : "it has added workers of another job";
+                                                        : "it has added the data of workers of "
+                                                          "another job";
 }
 
 }  // namespace dlcp::collective

@@ -17,9 +17,9 @@ Result<SwitchName> switch_name(const std::string& text) {
     const auto slots = parse_count(text.substr(slash + 1));
     if (!slots || *slots < kSlotsMin || *slots > kSwitchSlotsMax) {
       return Error{ErrorCode::kInvalidUsage,
-                   "'" + text.substr(slash + 1) + "' is no number of slots",
+                   "'" + text.substr(slash + 1) + "' is not a number of slots",
                    "give " + std::to_string(kSlotsMin) + ".." + std::to_string(kSwitchSlotsMax) +
-                       ", at most what the switch has (--slots)"};
+                       "; give at most the number that the switch has (--slots)"};
     }
     name.slots = static_cast<unsigned>(*slots);
   }

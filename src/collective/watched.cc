@@ -87,7 +87,7 @@ void Watched::on_done(const Transfer& transfer, std::size_t bytes,
   std::memcpy(&pause, transfer.memory.data(), kWordBytes);
   if (bytes != kWordBytes || pause != pauses_) {
     disagreement_ = "rank " + std::to_string(transfer.peer) +
-                    " reduces by other means what this one does not, or the reverse";
+                    " reduces other data than this rank by other means, or the reverse";
   }
 }
 

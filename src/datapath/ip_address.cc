@@ -93,13 +93,13 @@ Result<IpAddress> parse_ip_address(std::string_view text) {
     return percent == text.npos ? Result<IpAddress>(ip) : bad("an IPv4 address has no scope");
   ip.family = IpFamily::kV6;
   if (::inet_pton(AF_INET6, host.c_str(), ip.bytes.data()) != 1)
-    return bad("it has neither family's form");
+    return bad("it has the form of neither IPv4 nor IPv6");
   if (percent == text.npos) return ip;
   const std::string scope(text.substr(percent + 1));
   const auto [end, error] = std::from_chars(scope.data(), scope.data() + scope.size(), ip.scope);
   if (error != std::errc() || end != scope.data() + scope.size())
     ip.scope = ::if_nametoindex(scope.c_str());
-  return ip.scope != 0 ? Result<IpAddress>(ip) : bad("no such interface as its scope");
+  return ip.scope != 0 ? Result<IpAddress>(ip) : bad("its scope names no interface of this host");
 }
 
 }  // namespace dlcp::datapath

@@ -66,8 +66,8 @@ Result<OpenedDevice> open_device(const Access& access, const Settings& settings)
   if (!faults) return faults.error();
   if (faults->corrupt > 0 && settings.protection == wire::Protection::kHeader) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("DLCP_FAULT corrupts packets ({}), and DLCP_CHECKSUM=header would not "
-                             "notice damaged payloads",
+                 fmt::format("DLCP_FAULT corrupts packets ({}), but DLCP_CHECKSUM=header does "
+                             "not detect damaged payloads",
                              settings.fault),
                  "set DLCP_CHECKSUM=full"};
   }

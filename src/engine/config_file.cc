@@ -35,7 +35,7 @@ Result<std::vector<Assignment>> parse_config(std::string_view text, std::string_
     if (equals == std::string_view::npos || !is_name(name)) {
       return Error{ErrorCode::kInvalidUsage,
                    fmt::format("{}: cannot read '{}'", origin, line.substr(0, 80)),
-                   "write NAME = value, or # and a comment"};
+                   "write NAME = value, or a comment that begins with #"};
     }
     assignments.push_back(
         {std::string(name), std::string(trimmed(line.substr(equals + 1))), std::move(origin)});

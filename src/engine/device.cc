@@ -83,8 +83,8 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
   if (existing->empty() && settings.family) {
     const bool v4 = settings.family == datapath::IpFamily::kV4;
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("no interface that is up has an {} address", v4 ? "IPv4" : "IPv6"),
-                 "unset NCCL_SOCKET_FAMILY, or give the interface such an address"};
+                 fmt::format("no active interface has an {} address", v4 ? "IPv4" : "IPv6"),
+                 "unset NCCL_SOCKET_FAMILY, or configure such an address"};
   }
   auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
   if (!interfaces) return interfaces.error();

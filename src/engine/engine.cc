@@ -17,11 +17,11 @@ constexpr int kTransmitBatches = 4;    // also per step
 constexpr Duration kStepTakes = 50us;  // approximately
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
-    "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
-    "or have refused; its log says why";
+    "a rank that should connect to this one has not done so within the peer timeout: it may be "
+    "late, or it may have refused the connection; see its log";
 constexpr const char* kNat =
-    "; packets come from other addresses than their senders name, as behind NAT, which DLCP does "
-    "not pass";
+    "; packets arrive from other addresses than their senders state, as behind NAT, which DLCP "
+    "does not support";
 
 }  // namespace
 
@@ -106,8 +106,8 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
   Connection& connection = connections_.add(*this, *id, context, false);
   connection.membership = endpoint_.membership(*id);
   if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event had no connection
-    connection.fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
-                     "its log says why"});
+    connection.fail({ErrorCode::kRemote, "the peer closed the connection before it was accepted",
+                     "see its log for the reason"});
   }
   return &connection;
 }
@@ -188,7 +188,7 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
   if (!done && !said_copies_) {
     said_copies_ = true;
     Error error = done.error();
-    error.what += "; what is sent from it will be copied, which takes more of the processor";
+    error.what += "; data sent from it will be copied, which takes more processor time";
     notices_.say(LogLevel::kWarn, error.message());
   }
 }
@@ -199,9 +199,9 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
     Hold hold(*this);
     if (connection.uses(registered)) {
       endpoint_.close(hold.now(), connection.id);
-      const Error error{ErrorCode::kInternal,
-                        "memory was deregistered while requests on it were outstanding",
-                        "the connection is aborted; expected only while a communicator aborts"};
+      const Error error{ErrorCode::kInternal, "memory was deregistered while requests used it",
+                        "the connection is aborted; this is expected only while a communicator "
+                        "aborts"};
       if (!connection.failed.load(std::memory_order_relaxed))
         notices_.say(LogLevel::kWarn, error.message());
       failures_.end(connection, error);
@@ -342,8 +342,9 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
 void Engine::report(Time now) {
   if (const auto exact = monitor_->exact_changed()) {
     endpoint_.forbid_loss(*exact);
-    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: nothing is lost from now on"
-                                         : "`dlcp exact --undo` was run: licences hold again");
+    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: no data is lost from now on"
+                                         : "`dlcp exact --undo` was run: licences are valid "
+                                           "again");
   }
   if (monitor_->due() <= now || monitor_->stale(now)) monitor_->show(now, endpoint_, *datapath_);
 }

@@ -61,7 +61,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   close(file);
   if (failure != 0 || text.size() > kMaxBytes) {
     return Error{ErrorCode::kInvalidUsage,
-                 failure != 0 ? system_text(failure) : "it is larger than 1 MiB", ""};
+                 failure != 0 ? system_text(failure) : "it is larger than the limit of 1 MiB", ""};
   }
   return std::optional<std::string>(std::move(text));
 }

@@ -63,9 +63,9 @@ std::optional<Error> Gathering::failure(Duration patience) {
     gave_up_ = steady_now() - part.began >= patience;
     if (gave_up_)
       return Error{ErrorCode::kRemote,
-                   "a peer has connected over some of its lanes, and not over the others within "
-                   "the peer time-out",
-                   "its log says why; its process may have ended"};
+                   "a peer has connected over some of its lanes, but not over the others within "
+                   "the peer timeout",
+                   "see its log; its process may have ended"};
   }
   return std::nullopt;
 }

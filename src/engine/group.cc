@@ -47,8 +47,8 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   if (needed > staging_bytes_.bytes) {
     failed_ = {
         ErrorCode::kInvalidUsage,
-        fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging"
-                    "{}, and there are {}",
+        fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging{}, but "
+                    "only {} are available",
                     call.input.size(), links_.members(), staging_bytes_.at_hubs ? " and hubs" : "",
                     needed, staging_bytes_.at_hubs ? " of each hub" : "", staging_bytes_.bytes),
         "raise DLCP_COLLNET_MEMORY on all ranks"};
@@ -168,10 +168,12 @@ bool Group::post(const collective::Transfer& transfer) {
 }
 
 std::optional<Error> Group::failure() {
-  if (!failed_ && closed_) failed_ = {ErrorCode::kInternal, "the group is closed", ""};
+  if (!failed_ && closed_)
+    failed_ = {ErrorCode::kInternal, "the communicator's direct exchange is closed", ""};
   if (!failed_ && !exchange_->disagreement().empty()) {
     failed_ = {ErrorCode::kInternal, exchange_->disagreement(),
-               "a bug of DLCP, or of NCCL's order"};
+               "please report this message: it is a bug of DLCP, or NCCL called all-reduces in "
+               "different orders"};
   }
   return failed_;
 }

@@ -116,12 +116,12 @@ void GroupOpening::poll_calls() {
     if (state == core::ConnectionState::kClosed) {
       const Connection* const lost = call->opening.connection();
       const bool has_failed = lost != nullptr && lost->failed.load();
-      const Error gone{ErrorCode::kRemote, "it is gone", ""};
+      const Error gone{ErrorCode::kRemote, "the connection was closed", ""};
       const Error why = call->opening.failure().value_or(has_failed ? lost->error : gone);
       on_lost({why.code,
-               fmt::format("{} cannot be reached: {}", member_name(plan_.us, call->place.peer),
+               fmt::format("cannot reach {}: {}", member_name(plan_.us, call->place.peer),
                            why.what),
-               "its log says why"});
+               "see its log for the reason"});
       if (error_) return;
     }
     if (state != core::ConnectionState::kOpen) {
@@ -230,7 +230,8 @@ void GroupOpening::on_word(const GroupLink& link, const GroupWord& word) {
     stage_ = Stage::kDone;
   } else {
     fail({ErrorCode::kInternal,
-          fmt::format("{} spoke out of turn", member_name(plan_.us, word.rank)), ""});
+          fmt::format("{} sent an unexpected control message", member_name(plan_.us, word.rank)),
+          ""});
   }
 }
 
@@ -238,8 +239,7 @@ void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word)
   const bool fits = word.rail < rails_.size() && has_link({word.rank, word.lane}, false);
   if (!fits || links_.at(word.rank, word.lane, false, word.rail).connection != nullptr) {
     return fail({ErrorCode::kInternal,
-                 fmt::format("a connection too many says that it is {}'s",
-                             member_name(plan_.us, word.rank)),
+                 fmt::format("there are two connections from {}", member_name(plan_.us, word.rank)),
                  ""});
   }
   links_.at(word.rank, word.lane, false, word.rail) = link;
@@ -289,7 +289,7 @@ void GroupOpening::check_time() {
     fail({ErrorCode::kRemote,
           fmt::format("{} within {} s", missing(),
                       std::chrono::duration_cast<std::chrono::seconds>(plan_.timeout).count()),
-          "see their logs; DLCP_COLLNET_TIMEOUT is how long they have"});
+          "see their logs; DLCP_COLLNET_TIMEOUT sets the time limit"});
   }
 }
 
@@ -319,7 +319,7 @@ std::string GroupOpening::missing() const {
     }
   }
   const char* const what = hubs_alone ? "hub" : "rank";
-  return fmt::format("{}{} {}{} {} not come", what, count == 1 ? "" : "s", names,
+  return fmt::format("{}{} {}{} {} not connected", what, count == 1 ? "" : "s", names,
                      count > 8 ? fmt::format(" and {} more", count - 8) : "",
                      count == 1 ? "has" : "have");
 }

@@ -14,7 +14,7 @@ constexpr std::uint8_t kVersion = 5;
 constexpr std::uint32_t kRanksMax = 1u << 20;  // more than any job; prevents overflow
 
 Error garbled(std::string what) {
-  return {ErrorCode::kRemote, std::move(what), "run one version of DLCP on all ranks"};
+  return {ErrorCode::kRemote, std::move(what), "install the same version of DLCP on all ranks"};
 }
 
 std::string plan_text(std::uint64_t hash) {
@@ -29,13 +29,14 @@ const char* fill_text(collective::LossFill fill) {
 Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
   if (ours.loss_ppm != theirs.loss_ppm) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("rank {} may lose {:.4g}% of each all-reduce, this one {:.4g}%",
+                 fmt::format("rank {} may lose {:.4g}% of each all-reduce, but this rank may "
+                             "lose {:.4g}%",
                              theirs.rank, theirs.loss_ppm / 1e4, ours.loss_ppm / 1e4),
                  "set DLCP_LOSS_BUDGET, or the communicator's trafficClass, alike on all ranks"};
   }
   if (ours.loss_ppm > 0 && ours.fill != theirs.fill) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("DLCP_LOSS_FILL is '{}' on rank {} and '{}' on this one",
+                 fmt::format("DLCP_LOSS_FILL is '{}' on rank {}, but '{}' on this rank",
                              fill_text(theirs.fill), theirs.rank, fill_text(ours.fill)),
                  "set it alike on all ranks"};
   }
@@ -93,8 +94,8 @@ GroupWord::Bytes encode(const GroupWord& word) {
 
 Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   if (bytes.size() != GroupWord::kBytes) {
-    return garbled(
-        fmt::format("a word of {} bytes, where they have {}", bytes.size(), GroupWord::kBytes));
+    return garbled(fmt::format("a control message has {} bytes instead of {}", bytes.size(),
+                               GroupWord::kBytes));
   }
   wire::Reader in(bytes);
   const auto magic = in.get<std::uint32_t>();
@@ -103,11 +104,13 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   const unsigned lane = in.get<std::uint8_t>();
   const unsigned rail = in.get<std::uint8_t>();
   if (magic != kMagic || version != kVersion) {
-    return garbled(fmt::format("a word of version {} that begins with {:08x}, not of version {}",
-                               version, magic, kVersion));
+    return garbled(
+        fmt::format("a control message has version {} and begins with {:08x}; this DLCP uses "
+                    "version {}",
+                    version, magic, kVersion));
   }
   if (word < 1 || word > 3 || lane > 1)
-    return garbled(fmt::format("word {} for lane {}, which do not exist", word, lane));
+    return garbled(fmt::format("a control message has the unknown kind {} or lane {}", word, lane));
   GroupWord read;
   read.word = static_cast<GroupWord::Word>(word);
   read.lane = static_cast<collective::Transfer::Lane>(lane);
@@ -131,11 +134,12 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
     places = places && place.address.size <= wire::EndpointAddress::kMaxBytes;
   }
   if (!places || read.rails < 1 || read.rails > GroupWord::kRailsMax || read.rail >= read.rails)
-    return garbled(fmt::format("a word on rail {} of {}", read.rail, read.rails));
-  if (fill > 1) return garbled(fmt::format("fill {}, which does not exist", fill));
+    return garbled(fmt::format("a control message names rail {} of {}", read.rail, read.rails));
+  if (fill > 1) return garbled(fmt::format("a control message contains the unknown fill {}", fill));
   read.fill = static_cast<collective::LossFill>(fill);
   if (read.ranks > kRanksMax || read.rank >= read.members())
-    return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
+    return garbled(
+        fmt::format("a control message comes from rank {} of {}", read.rank, read.ranks));
   return read;
 }
 
@@ -143,39 +147,39 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
   if (ours.ranks != theirs.ranks || ours.group != theirs.group) {
     return Error{
         ErrorCode::kRemote,
-        fmt::format("rank {} belongs to communicator {:x} of {} ranks, this one to {:x} of {}",
+        fmt::format("rank {} belongs to communicator {:x} of {} ranks, but this rank belongs to "
+                    "{:x} of {}",
                     theirs.rank, theirs.group, theirs.ranks, ours.group, ours.ranks),
-        "a bug in whoever passes the handles on"};
+        "this is a bug in NCCL or in the program that passes the handles"};
   }
   if (ours.granule != theirs.granule || ours.block_bytes_max != theirs.block_bytes_max) {
     return Error{
         ErrorCode::kInvalidUsage,
-        fmt::format("rank {} cuts all-reduces into blocks of at most {} bytes, multiples of "
-                    "{}; this one {} and {}",
+        fmt::format("rank {} splits all-reduces into blocks of at most {} bytes, in multiples "
+                    "of {}, but this rank uses {} and {}",
                     theirs.rank, theirs.block_bytes_max, theirs.granule, ours.block_bytes_max,
                     ours.granule),
-        "run one version of DLCP on all ranks"};
+        "install the same version of DLCP on all ranks"};
   }
   if (ours.hubs != theirs.hubs || ours.hub_list != theirs.hub_list) {
-    return Error{
-        ErrorCode::kInvalidUsage,
-        fmt::format("DLCP_COLLNET_HUBS names {} hubs (list {:016x}) on rank {}, and {} ({:016x}) "
-                    "on this one",
-                    theirs.hubs, theirs.hub_list, theirs.rank, ours.hubs, ours.hub_list),
-        "give all ranks the same hubs in the same order"};
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_COLLNET_HUBS names {} hubs (list {:016x}) on rank {}, but {} "
+                             "({:016x}) on this rank",
+                             theirs.hubs, theirs.hub_list, theirs.rank, ours.hubs, ours.hub_list),
+                 "give all ranks the same hubs in the same order"};
   }
   if (ours.plan != theirs.plan) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("DLCP_PLAN is {} on rank {} and {} on this one",
+                 fmt::format("DLCP_PLAN is {} on rank {}, but {} on this rank",
                              plan_text(theirs.plan), theirs.rank, plan_text(ours.plan)),
                  "give all ranks the same plan"};
   }
   if (ours.always != theirs.always) {
     return Error{
         ErrorCode::kInvalidUsage,
-        fmt::format("DLCP_COLLNET is '{}' on rank {} and '{}' on this one",
+        fmt::format("DLCP_COLLNET is '{}' on rank {}, but '{}' on this rank",
                     theirs.always ? "on" : "auto", theirs.rank, ours.always ? "on" : "auto"),
-        "set it alike: ranks that take different algorithms hang"};
+        "set it alike on all ranks; a job whose ranks use different algorithms hangs"};
   }
   return check_same_loss(ours, theirs);
 }

@@ -35,7 +35,7 @@ class Visit {
     return {ErrorCode::kRemote, fmt::format("hub {}: {}", to_string(place_), what), hint};
   }
   const char* waits_in_vain() const {
-    return stage_ == Stage::kCalling ? "nobody answers" : "it says nothing";
+    return stage_ == Stage::kCalling ? "no answer" : "no reply on the connection";
   }
   bool is_in() const { return stage_ == Stage::kDone; }
   const HubAnswer& answer() const { return answer_; }
@@ -47,7 +47,7 @@ class Visit {
   Status on_frame();
   Error failed(const char* what) const {
     return named(fmt::format("{}: {}", what, system_text(errno)),
-                 "is dlcp-hub running there, and does the firewall let its TCP port through?");
+                 "check that dlcp-hub runs there, and that firewalls open its TCP port");
   }
 
   const HubPlace place_;
@@ -67,15 +67,15 @@ Status Visit::call() {
   addrinfo* found = nullptr;
   const int code =
       ::getaddrinfo(place_.host.c_str(), std::to_string(place_.port).c_str(), &hints, &found);
-  if (code != 0) return named(::gai_strerror(code), "DLCP_COLLNET_HUBS names it");
+  if (code != 0) return named(::gai_strerror(code), "correct DLCP_COLLNET_HUBS");
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   socket_ = Fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_.valid()) return failed("no socket");
+  if (!socket_.valid()) return failed("cannot open a socket");
   const int yes = 1;
   (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   if (::connect(socket_.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
-    return failed("cannot be reached");
+    return failed("cannot connect");
   return Unit{};
 }
 
@@ -86,7 +86,7 @@ Result<bool> Visit::advance() {
     (void)::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) {
       errno = error;
-      return failed("cannot be reached");
+      return failed("cannot connect");
     }
     stage_ = Stage::kChallenged;
   }
@@ -94,14 +94,15 @@ Result<bool> Visit::advance() {
   const auto got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
   if (got < 0) {
     if (errno == EAGAIN || errno == EINTR) return false;
-    return failed("is gone");
+    return failed("the connection was lost");
   }
-  if (got == 0) return named("it has ended the connection without a word", "its log may say why");
+  if (got == 0)
+    return named("it closed the connection without an answer", "see its log for the reason");
   read_.insert(read_.end(), buffer, buffer + got);
   while (stage_ != Stage::kDone) {
     const auto bytes = hub_frame_bytes(read_);
     if (bytes && *bytes == 0)
-      return named("what answers there is no dlcp-hub", "check host and port");
+      return named("the program at this address is not a dlcp-hub", "check host and port");
     if (!bytes || read_.size() < *bytes) return false;
     if (auto understood = on_frame(); !understood) return understood.error();
     read_.erase(read_.begin(), read_.begin() + static_cast<std::ptrdiff_t>(*bytes));
@@ -119,14 +120,14 @@ Status Visit::on_frame() {
     // Smaller than any socket's send buffer.
     if (::send(socket_.get(), join.data(), join.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(join.size()))
-      return failed("is gone");
+      return failed("the connection was lost");
     stage_ = Stage::kAsked;
     return Unit{};
   }
   auto answer = decode_hub_answer(frame, challenge_, token_);
   if (!answer) return named(answer.error().what, answer.error().hint);
   answer_ = std::move(answer).value();
-  if (!answer_.refusal.empty()) return named("it refuses: " + answer_.refusal);
+  if (!answer_.refusal.empty()) return named("it refused this rank: " + answer_.refusal);
   stage_ = Stage::kDone;
   return Unit{};
 }
@@ -150,7 +151,7 @@ Status visit_all(std::span<const HubPlace> places, const HubJoin& join, const wi
       return open.front()->named(
           fmt::format("{} within {} s", open.front()->waits_in_vain(),
                       std::chrono::duration_cast<std::chrono::seconds>(timeout).count()),
-          "DLCP_COLLNET_TIMEOUT is twice as long");
+          "raise DLCP_COLLNET_TIMEOUT, which is twice this time");
     }
     std::vector<pollfd> waits;
     waits.reserve(open.size());

@@ -63,19 +63,20 @@ Opening::Peer get_peer(wire::Reader& in) {
 }
 
 Error garbled(const std::string& what) {
-  return {ErrorCode::kRemote, what, "is that the address of a dlcp-hub of this version?"};
+  return {ErrorCode::kRemote, what, "check that the address is that of a dlcp-hub of this version"};
 }
 
 // The part of a frame of this kind between head and tag.
 Result<std::span<const std::byte>> body_of(std::span<const std::byte> frame, Kind kind,
                                            std::size_t tag_bytes) {
   if (hub_frame_bytes(frame) != frame.size() || frame.size() < kHeadBytes + tag_bytes)
-    return garbled(fmt::format("{} bytes that are no word between ranks and hubs", frame.size()));
+    return garbled(fmt::format("received {} bytes that are not a message between ranks and hubs",
+                               frame.size()));
   const auto version = std::to_integer<unsigned>(frame[6]);
   if (version != kVersion || std::to_integer<unsigned>(frame[7]) != static_cast<unsigned>(kind)) {
-    return garbled(fmt::format("word {} of version {} where {} of version {} should be",
-                               std::to_integer<unsigned>(frame[7]), version,
-                               static_cast<unsigned>(kind), kVersion));
+    return garbled(fmt::format(
+        "received message {} of version {} instead of message {} of version {}",
+        std::to_integer<unsigned>(frame[7]), version, static_cast<unsigned>(kind), kVersion));
   }
   return frame.subspan(kHeadBytes, frame.size() - kHeadBytes - tag_bytes);
 }
@@ -85,8 +86,9 @@ Status check_tag(std::span<const std::byte> frame, const HubChallenge& challenge
   const auto sealed = frame.first(frame.size() - kTagBytes);
   if (wire::load_le<std::uint64_t>(frame.data() + sealed.size()) !=
       tag_of(sealed, challenge, token)) {
-    return Error{ErrorCode::kInvalidUsage, "the tokens of rank and hub differ",
-                 "DLCP_HUB_TOKEN_FILE of the ranks must hold a token that the hub was given"};
+    return Error{ErrorCode::kInvalidUsage, "the tokens of the rank and the hub differ",
+                 "DLCP_HUB_TOKEN_FILE of the ranks must contain a token of the hub's "
+                 "--token-file"};
   }
   return Unit{};
 }
@@ -138,7 +140,7 @@ Result<HubChallenge> decode_hub_challenge(std::span<const std::byte> frame) {
   wire::Reader in(body.value());
   const HubChallenge read{in.get<std::uint64_t>(), in.get<std::uint64_t>()};
   if (!in.ok() || in.left() != 0)
-    return garbled(fmt::format("a challenge of {} bytes", body.value().size()));
+    return garbled(fmt::format("received a challenge with {} invalid bytes", body.value().size()));
   return read;
 }
 
@@ -159,7 +161,8 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   read.encrypts = in.get<std::uint8_t>() != 0;
   read.peer = get_peer(in);
   if (!in.ok() || in.left() != 0)
-    return garbled(fmt::format("a rank's word of {} bytes", body.value().size()));
+    return garbled(
+        fmt::format("received a rank's request with {} invalid bytes", body.value().size()));
   auto us = decode_group_word(word);
   if (!us) return us.error();
   read.us = us.value();
@@ -167,7 +170,7 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
       read.us.granule > 1 << 20 || read.us.block_bytes_max < read.us.granule ||
       read.us.block_bytes_max > 1 << 26 || read.us.loss_ppm > 1'000'000 ||
       read.peer.address.size > wire::EndpointAddress::kMaxBytes)
-    return garbled("a rank's word of a group that cannot be");
+    return garbled("received a rank's request with impossible values");
   return read;
 }
 
@@ -181,7 +184,8 @@ Result<HubAnswer> decode_hub_answer(std::span<const std::byte> frame, const HubC
   read.refusal = in.get_text();
   read.peer = get_peer(in);
   if (!in.ok() || in.left() != 0 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
-    return garbled(fmt::format("a hub's answer of {} bytes", body.value().size()));
+    return garbled(
+        fmt::format("received a hub's answer with {} invalid bytes", body.value().size()));
   // An answer under another token is accepted only if it is a refusal.
   if (!same && read.refusal.empty()) return same.error();
   return read;

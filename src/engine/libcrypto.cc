@@ -143,16 +143,17 @@ Ciphers load_ciphers(std::span<const char* const> libraries) {
   }
   if (library == nullptr) {
     return Error{ErrorCode::kSystem,
-                 fmt::format("DLCP_ENCRYPT=aes-gcm needs {}, and none can be loaded: {}",
+                 fmt::format("DLCP_ENCRYPT=aes-gcm needs {}, but none of them can be loaded: {}",
                              fmt::join(libraries, " or "), fmt::join(reasons, "; ")),
                  "install OpenSSL's library on every host (apt-get install libssl3), or unset "
                  "DLCP_ENCRYPT on all ranks"};
   }
   Functions functions;
   if (const char* missing = look_up(library, functions); missing != nullptr) {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("DLCP_ENCRYPT=aes-gcm: the system's libcrypto has no {}", missing),
-                 "install OpenSSL 1.1 or 3"};
+    return Error{
+        ErrorCode::kSystem,
+        fmt::format("DLCP_ENCRYPT=aes-gcm: the system's libcrypto does not have {}", missing),
+        "install OpenSSL 1.1 or 3"};
   }
   return std::shared_ptr<const wire::CipherSource>(std::make_shared<Libcrypto>(functions));
 }

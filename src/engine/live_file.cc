@@ -73,7 +73,7 @@ bool is_live_page(const std::string& path) {
 }  // namespace
 
 Result<LiveFile> LiveFile::create(const std::string& version) {
-  const char* const hint = "dlcp stats will not see this process";
+  const char* const hint = "dlcp stats will not show this process";
   Fd file(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) return failed("cannot create a page for dlcp stats", hint);
   struct flock lock = whole_file();
@@ -113,9 +113,11 @@ LiveView::~LiveView() {
 Result<const LivePage*> LiveView::page() const {
   if (head_->layout != LivePage::kLayout || bytes_ < sizeof(LivePage)) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("it runs DLCP {}, which shows other things than this tool reads",
+                 fmt::format("it runs DLCP {}, whose statistics this version of dlcp cannot "
+                             "read",
                              head_->version.view()),
-                 "use the dlcp that came with its plugin; `dlcp exact` works across versions"};
+                 "use the dlcp of the same release as that plugin; `dlcp exact` works across "
+                 "versions"};
   }
   return reinterpret_cast<const LivePage*>(head_);
 }
@@ -150,7 +152,7 @@ Result<LiveView> open_live_page(const std::string& path) {
   struct stat status {};
   if (!file.valid() || fstat(file.get(), &status) != 0)
     return failed("cannot open " + path, "run as the user of the job, or as root");
-  const Error no_page{ErrorCode::kInvalidUsage, path + " is no live page of DLCP", ""};
+  const Error no_page{ErrorCode::kInvalidUsage, path + " is not a statistics page of DLCP", ""};
   const auto bytes = static_cast<std::size_t>(status.st_size);
   if (bytes < sizeof(LiveHead)) return no_page;
   const std::size_t mapped = std::min(bytes, sizeof(LivePage));

@@ -42,14 +42,14 @@ Explanation port_unreachable(const PeerTrouble& trouble, bool by_peer, const std
 Explanation unreachable(const PeerTrouble& trouble, const std::string& speaker) {
   if (trouble.report.from.empty())
     return {"this host's kernel reports the host as unreachable",
-            fmt::format("either that host is down or not connected, or its address is not in the "
-                        "network of this card: see `ip neigh show {0}` and `ip route get {0}`",
+            fmt::format("either that host is down or not connected, or its address is not in "
+                        "the subnet of this interface: see `ip neigh show {0}` and `ip route "
+                        "get {0}`",
                         trouble.host)};
-  return {
-      fmt::format("{} answers with ICMP host or network unreachable", speaker),
-      fmt::format("either that host is down or not connected, or a route is missing on the way: "
-                  "see `ip route get {}` here and at the router",
-                  trouble.host)};
+  return {fmt::format("{} answers with ICMP host or network unreachable", speaker),
+          fmt::format("either that host is down or not connected, or a router on the path has no "
+                      "route: see `ip route get {}` here and on the routers",
+                      trouble.host)};
 }
 
 Explanation explanation_of(const PeerTrouble& trouble) {
@@ -57,7 +57,7 @@ Explanation explanation_of(const PeerTrouble& trouble) {
   const bool by_peer = from == trouble.host;
   const std::string speaker = by_peer        ? "its host"
                               : from.empty() ? "this host"
-                                             : fmt::format("{}, on the way,", from);
+                                             : fmt::format("{}, on the path,", from);
   switch (trouble.report.kind) {
     case Kind::kPortUnreachable:
       return port_unreachable(trouble, by_peer || from.empty(), speaker);
@@ -72,7 +72,7 @@ Explanation explanation_of(const PeerTrouble& trouble) {
                           "(NCCL_SOCKET_IFNAME), or add a route: see `ip route get {}`",
                           trouble.host)};
     case Kind::kNotPermitted:
-      return {"this host's own packet filter refuses to send",
+      return {"this host's packet filter rejects outgoing packets",
               fmt::format("let {} pass in the output rules (`nft list ruleset`, `iptables -S`)",
                           kPorts)};
     case Kind::kNothing:
@@ -83,11 +83,10 @@ Explanation explanation_of(const PeerTrouble& trouble) {
             fmt::format("either that rank has ended, or a firewall rejects {}: see that rank's log "
                         "and exit status",
                         kPorts)};
-  return {"",
-          fmt::format("either that rank hangs or has ended with its host, or {} do not pass in "
-                      "one of the two directions, or NAT changes addresses on the way: see that "
-                      "rank's log",
-                      kPorts)};
+  return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
+                          "in one direction, or NAT changes addresses on the path: see that "
+                          "rank's log",
+                          kPorts)};
 }
 
 }  // namespace
@@ -101,8 +100,8 @@ Error explain(const PeerTrouble& trouble) {
   error.hint = fmt::format("{}; {}", causes, test_command(trouble));
   if (trouble.is_own_address)
     error.hint += fmt::format(
-        "; if that rank runs on another host: this host has the address {}, too, so give each host "
-        "or container an address of its own (containers: --network host)",
+        "; if that rank runs on another host: this host also has the address {}, so give each "
+        "host or container an address of its own (containers: --network host)",
         trouble.host);
   return error;
 }

@@ -24,8 +24,9 @@ Result<wire::Key> draw_key() {
   if (drawn != static_cast<ssize_t>(sizeof key)) {
     return Error{
         ErrorCode::kSystem,
-        fmt::format("the system gives no random numbers: getrandom: {}", system_text(errno)),
-        "keys could be guessed without; see whether a seccomp profile forbids the call"};
+        fmt::format("the system provides no random numbers: getrandom: {}", system_text(errno)),
+        "without random numbers keys could be guessed; check whether a seccomp profile forbids "
+        "the call"};
   }
   return key;
 }
@@ -35,7 +36,7 @@ Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
   const std::string& path = settings.order_file;
   if (path.empty()) return std::vector<MeasuredDevice>(devices.size());
   const auto text = read_named("DLCP_ORDER", path, read_text_file,
-                               "write it with `dlcp order -o FILE`, or unset the setting");
+                               "create it with `dlcp order -o FILE`, or unset the setting");
   if (!text) return text.error();
   const std::vector<datapath::Interface> interfaces(devices.begin(), devices.end());
   return measured_devices(path, text.value(), interfaces);
@@ -125,8 +126,8 @@ void Registry::refresh() {
                        device.properties.speed_mbps, device.properties.mtu)});
     }
     if (!setup.settings.fault.empty()) {
-      lines.push_back({LogLevel::kWarn, fmt::format("DLCP_FAULT={} damages all traffic on purpose; "
-                                                    "unset it outside tests",
+      lines.push_back({LogLevel::kWarn, fmt::format("DLCP_FAULT={} damages all traffic on "
+                                                    "purpose; unset it outside of tests",
                                                     setup.settings.fault)});
     }
   }
@@ -206,7 +207,7 @@ void Registry::give_up(std::size_t index, const Running& lane, const Error& erro
   const std::string why = error.message();
   said.push_back({LogLevel::kWarn,
                   lane.number == 0
-                      ? fmt::format("{} is not used over {}: {}", name, lane.over->name, why)
+                      ? fmt::format("cannot use {} over {}: {}", name, lane.over->name, why)
                       : fmt::format("{} has {} lanes over {} instead of {}: {}, or fewer lanes "
                                     "(DLCP_LANES)",
                                     name, lane.number, lane.over->name, lane.count, why)});
@@ -239,7 +240,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
   if (!opened->engine->start_helper(lane.count > 1)) {
     return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
-                 "check the limits on threads and open files (ulimit -u, -n)"};
+                 "raise the limits on threads and open files (ulimit -u, -n)"};
   }
   open_.push_back(raw);
   said = std::move(opened_device->description);
@@ -254,7 +255,7 @@ void Registry::say_fallback(const std::string& fallback) {
     if (said_fallback_) return;
     said_fallback_ = true;
   }
-  say(LogLevel::kWarn, fmt::format("{} (said once; see `dlcp doctor` on both)", fallback));
+  say(LogLevel::kWarn, fmt::format("{} (logged once; run `dlcp doctor` on both hosts)", fallback));
 }
 
 void Registry::note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way) {

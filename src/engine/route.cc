@@ -21,15 +21,15 @@ const char* family_of(const DeviceAddress& address) {
 std::string obstacle(const Carrier& carrier, const std::optional<DeviceAddress>& here,
                      const DeviceAddress& peer) {
   if (!here) {
-    return fmt::format("this rank does not use {}, the peer at {} does", carrier.name,
+    return fmt::format("this rank does not use {}, but the peer at {} does", carrier.name,
                        to_string(peer.ip));
   }
   if (!peer.has(carrier.locator)) {
-    return fmt::format("the peer at {} does not use {}, this rank at {} does", to_string(peer.ip),
-                       carrier.name, to_string(here->ip));
+    return fmt::format("the peer at {} does not use {}, but this rank at {} does",
+                       to_string(peer.ip), carrier.name, to_string(here->ip));
   }
   if (here->ip.family != peer.ip.family) {
-    return fmt::format("the {} addresses are {} ({}) here and {} ({}) there, not of one family",
+    return fmt::format("the {} addresses are {} ({}) here and {} ({}) there, of different families",
                        carrier.name, to_string(here->ip), family_of(*here), to_string(peer.ip),
                        family_of(peer));
   }
@@ -46,7 +46,7 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
                            const Carrier* after) {
   const auto theirs = datapath::decode_device_address(peer);
   if (!theirs) {
-    return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
+    return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle has an unknown form",
                  "run the same plugin version on all ranks"};
   }
   std::string obstacles;
@@ -72,8 +72,9 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
   }
   return Error{ErrorCode::kInvalidUsage,
                obstacles.empty() ? "the two ranks have no other network in common" : obstacles,
-               "see `dlcp doctor` on both; set DLCP_DATAPATH to the same on all ranks, or leave it "
-               "at auto, and choose interfaces of one address family (DLCP_IFNAME)"};
+               "see `dlcp doctor` on both hosts; set DLCP_DATAPATH to the same value on all "
+               "ranks, or leave it at auto, and choose interfaces of one address family "
+               "(DLCP_IFNAME)"};
 }
 
 Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,

@@ -113,9 +113,10 @@ Status read_secret(const char* knob, const std::string& path, const FileReader& 
   const auto read = parse_secret(text.value());
   if (!read) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} = '{}' holds {} characters that are not 32 hexadecimal digits",
+                 fmt::format("{} = '{}': the file has {} characters, but must have 32 "
+                             "hexadecimal digits",
                              knob, path, text.value().size()),
-                 "make one and copy it to every rank: openssl rand -hex 16"};
+                 "create it once, with openssl rand -hex 16, and copy it to every rank"};
   }
   secret = *read;
   return Unit{};
@@ -190,10 +191,11 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   }
   if (settings.loss_budget_ppm > 0 && !settings.loss_data_parallel) {
     return Error{ErrorCode::kInvalidUsage,
-                 "DLCP_LOSS_BUDGET would license every AllReduce and ReduceScatter of the job, "
-                 "activations of tensor parallelism among them",
-                 "if all of them sum or average gradients, say so: DLCP_LOSS_SCOPE=data-parallel; "
-                 "else unset it and give single communicators a budget (`dlcp traffic-class`)"};
+                 "DLCP_LOSS_BUDGET would allow loss in every AllReduce and ReduceScatter of the "
+                 "job, including activations of tensor parallelism",
+                 "if all of them sum or average gradients, set DLCP_LOSS_SCOPE=data-parallel; "
+                 "otherwise unset DLCP_LOSS_BUDGET and give single communicators a budget "
+                 "(`dlcp traffic-class`)"};
   }
   if (auto read = read_classes(settings, read_file); !read) return read.error();
   if (auto read = read_secret(kSecretKnob, settings.secret_file, read_file, settings.site_secret);
@@ -222,8 +224,8 @@ std::string unknown_line(const Settings& settings) {
   if (settings.unknown.size() > kNamesMax)
     names += fmt::format(" and {} more", settings.unknown.size() - kNamesMax);
   return fmt::format(
-      "ignoring environment variables that are no settings of this plugin: {}; `dlcp knobs` lists "
-      "all settings",
+      "ignoring environment variables that are not settings of this plugin: {}; `dlcp knobs` "
+      "lists all settings",
       names);
 }
 

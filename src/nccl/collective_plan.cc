@@ -51,8 +51,8 @@ Result<synth::Plan> read_for_all_reduce(const std::string& path, const std::stri
   if (!plan) return Error{plan.error().code, "DLCP_PLAN: " + plan.error().what, plan.error().hint};
   if (plan->collective != synth::Collective::kAllReduce) {
     return named(path, {ErrorCode::kInvalidUsage,
-                        fmt::format("it is for {}", synth::name_of(plan->collective)),
-                        "only all-reduces can go by a plan: dlcp synth --collective allreduce"});
+                        fmt::format("the plan is for {}", synth::name_of(plan->collective)),
+                        "only all-reduces can use a plan: dlcp synth --collective allreduce"});
   }
   return plan;
 }
@@ -70,8 +70,9 @@ Result<CollectivePlan> collective_plan(const std::string& path, const std::strin
   if (!plan) return plan.error();
   if (plan->ranks != ranks) {
     return named(path, {ErrorCode::kInvalidUsage,
-                        fmt::format("it is for {} ranks, and the group has {}", plan->ranks, ranks),
-                        "a group has a rank for each host; make a plan for these"});
+                        fmt::format("the plan is for {} ranks, but the communicator has {}",
+                                    plan->ranks, ranks),
+                        "make a plan with one rank for each host of the communicator"});
   }
   CollectivePlan made;
   const std::string hash = synth::hash_of(plan.value());

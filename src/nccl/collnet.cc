@@ -32,15 +32,15 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
     const auto told = profiler::next_call(comm.context->comm_id(), bytes, type, contradicted);
     if (contradicted && comm.context->first_to_say(kTopicLengths)) {
       say({engine::LogLevel::kWarn,
-           "direct exchange: NCCL's profiler tells other all-reduces than NCCL makes; whole "
-           "buffers are exchanged"});
+           "direct exchange: the all-reduces that NCCL's profiler reports differ from those "
+           "that NCCL calls; whole buffers are exchanged"});
     }
     if (!told && comm.loss_ppm > 0 && comm.context->first_to_say(kTopicExact)) {
       constexpr const char* kWhy =
-          "NCCL does not tell how long tensors are (2.28 or newer does, without a profiler of the "
-          "user's own)";
-      say({engine::LogLevel::kInfo, fmt::format("direct exchange is exact in spite of its budget: "
-                                                "{}",
+          "NCCL does not report tensor lengths (NCCL 2.28 or newer does, if no other profiler "
+          "is loaded)";
+      say({engine::LogLevel::kInfo, fmt::format("direct exchange is exact despite its loss "
+                                                "budget: {}",
                                                 kWhy)});
       comm.context->describe(comm.loss_ppm, kWhy);
     }
@@ -53,9 +53,9 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
 void tell_of_switch(GroupComm& comm) {
   if (const std::string news = comm.by_switch->take_news(); !news.empty()) {
     say({engine::LogLevel::kWarn,
-         fmt::format("no sums go by the switch {}, but by direct exchange: {}",
+         fmt::format("sums do not use the switch {}, but direct exchange: {}",
                      comm.by_switch->switch_name(), news)});
-    comm.context->describe_all_reduce("direct exchange, not by the switch: " + news,
+    comm.context->describe_all_reduce("direct exchange instead of the switch: " + news,
                                       comm.group->blocks());
   }
   if (const auto fault = comm.by_switch->take_fault()) refuse(*fault);
@@ -94,9 +94,10 @@ ResultCode register_memory(void* group, void* data, std::size_t bytes, int type,
         *registration = nullptr;
         if (group == nullptr || type != kPtrHost)
           return refuse({ErrorCode::kInvalidUsage,
-                         fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
+                         fmt::format("regMr of memory of type {}: only host memory (type {}) is "
+                                     "supported",
                                      type, kPtrHost),
-                         "GPU memory is reached through NCCL's host buffers"});
+                         "NCCL copies GPU memory through its host buffers"});
         auto made =
             std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
         static_cast<GroupComm*>(group)->group->register_memory({made->data, made->bytes, nullptr});
@@ -129,8 +130,10 @@ ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count
         if (!collective::can_reduce(type, op) || count == 0)
           return refuse(
               {ErrorCode::kInvalidUsage,
-               fmt::format("iallreduce of {} elements of type {} by operation {}", count, type, op),
-               "reduceSupport says which are supported"});
+               fmt::format("iallreduce of {} elements of type {} with operation {} is not "
+                           "supported",
+                           count, type, op),
+               "reduceSupport reports the supported types and operations"});
         auto& comm = *static_cast<GroupComm*>(opaque);
         const auto data_type = static_cast<collective::DataType>(type);
         const std::size_t bytes = count * collective::bytes_of(data_type);

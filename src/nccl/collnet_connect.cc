@@ -135,7 +135,7 @@ Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engi
   auto opened = SwitchGroup::open(group, settings.collnet_switch, terms);
   if (opened) {
     say({engine::LogLevel::kInfo,
-         fmt::format("sums of float32 of {} ranks go by the switch {}, which rounds; others are "
+         fmt::format("float32 sums of {} ranks use the switch {}, with rounding; other sums are "
                      "exact",
                      us.ranks, opened.value()->switch_name())});
   }
@@ -145,14 +145,15 @@ Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engi
 // The description for `dlcp stats`.
 void describe(const GroupComm& comm, const engine::GroupWord& us, std::uint32_t rails) {
   comm.context->describe_rank(static_cast<int>(us.rank), static_cast<int>(us.ranks));
-  const char* const exact = us.loss_ppm == 0
-                                ? "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)"
-                                : "plans lose nothing";
+  const char* const exact =
+      us.loss_ppm == 0 ? "loss is not allowed (DLCP_LOSS_BUDGET, trafficClass)" : "plans are exact";
   comm.context->describe(us.loss_ppm, comm.loss_ppm > 0 ? "" : exact);
   const std::string hubs = comm.context->setup()->value().settings.collnet_hubs;
   const std::string direct =
       rails == 1 ? "direct exchange" : fmt::format("direct exchange over {} devices", rails);
-  const std::string others = us.plan != 0 ? "by DLCP_PLAN" : us.hubs != 0 ? "hubs " + hubs : direct;
+  const std::string others = us.plan != 0   ? "follows DLCP_PLAN"
+                             : us.hubs != 0 ? "hubs " + hubs
+                                            : direct;
   comm.context->describe_all_reduce(comm.by_switch == nullptr
                                         ? others
                                         : fmt::format("switch {} for float32 sums, else {}",
@@ -163,10 +164,10 @@ void describe(const GroupComm& comm, const engine::GroupWord& us, std::uint32_t 
 Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
                                           const CollectiveListenComm& comm) {
   if (ranks < 2 || ranks > kRanksMax || rank < 0 || rank >= ranks) {
-    return Error{
-        ErrorCode::kInvalidUsage,
-        fmt::format("rank {} of {} ranks: direct exchange is for 2 to {}", rank, ranks, kRanksMax),
-        ""};
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("rank {} of {} ranks: direct exchange needs 2 to {} ranks", rank,
+                             ranks, kRanksMax),
+                 ""};
   }
   const auto read = read_handles(handles, static_cast<std::size_t>(ranks));
   if (!read) return read.error();
@@ -211,7 +212,8 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
                                             us.plan == 0 ? us.loss_ppm : 0});
   profiler::activate(profiler::Reason::kDirect);
   if (us.plan != 0) {
-    say({engine::LogLevel::kInfo, fmt::format("all-reduces of {} ranks go by plan {:016x}, '{}'",
+    say({engine::LogLevel::kInfo, fmt::format("all-reduces of {} ranks follow plan {:016x}, "
+                                              "'{}'",
                                               us.ranks, us.plan, settings.plan_file)});
   }
   made->loss_ppm = us.plan == 0 ? us.loss_ppm : 0;
@@ -295,7 +297,7 @@ ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void
         if (!made) {
           Error error = made.error();
           comm.context->describe_all_reduce("rings and trees: " + error.what, nullptr);
-          error.what = "all-reduces go without direct exchange: " + error.what;
+          error.what = "all-reduces do not use direct exchange: " + error.what;
           close(std::unique_ptr<CollectiveListenComm>(&comm));
           return refuse(error);
         }
@@ -319,14 +321,14 @@ ResultCode close_group(void* opaque) noexcept {
           if (comm->by_switch != nullptr) {
             const auto counts = comm->by_switch->counts();
             say({engine::LogLevel::kInfo,
-                 fmt::format(
-                     "switch {}: {} calls, {} more refused for their values, {} of other kinds",
-                     comm->by_switch->switch_name(), counts.by_switch, counts.refused,
-                     counts.otherwise - counts.refused)});
+                 fmt::format("switch {}: {} calls, {} more rejected because of their values, {} of "
+                             "other kinds",
+                             comm->by_switch->switch_name(), counts.by_switch, counts.refused,
+                             counts.otherwise - counts.refused)});
           }
           say({engine::LogLevel::kInfo,
-               fmt::format("direct exchange: {} calls of {} bytes, of which {} were data",
-                           comm->calls, comm->bytes, comm->data)});
+               fmt::format("direct exchange: {} calls with {} bytes, {} of them data", comm->calls,
+                           comm->bytes, comm->data)});
           comm->by_switch.reset();
           comm->group.reset();  // it keeps engines alive
           comm->context->object_closed(aborted);

@@ -23,7 +23,7 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
       setup_(registry.setup()),
       next_ticket_(1) {
   description_.communicator = comm_id;
-  description_.exact_because = "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)";
+  description_.exact_because = "loss is not allowed (DLCP_LOSS_BUDGET, trafficClass)";
 }
 
 Context& Context::of_process() {

@@ -20,8 +20,8 @@ ResultCode guarded(const char* name, Function&& function) noexcept {
       return std::forward<Function>(function)();
     } catch (const std::exception& exception) {
       what = exception.what();
-      return refuse(
-          {ErrorCode::kInternal, std::string(name) + " failed: " + what, "a bug or no memory"});
+      return refuse({ErrorCode::kInternal, std::string(name) + " failed: " + what,
+                     "please report this message, unless the system is out of memory"});
     }
   } catch (...) {
     return ResultCode::kInternalError;

@@ -51,10 +51,11 @@ Error foreign(std::span<const std::byte, kHandleBytes> bytes) {
   for (std::size_t i = 0; i < sizeof kMagic; ++i)
     seen += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
   return {ErrorCode::kInvalidUsage,
-          fmt::format("the peer's rank uses another network plugin: its handle begins with {}, a "
-                      "handle of DLCP {} with 'DLCPnet'",
+          fmt::format("the peer's rank uses another network plugin: its handle begins with {}, "
+                      "but a handle of DLCP {} begins with 'DLCPnet'",
                       seen, DLCP_VERSION),
-          "set NCCL_NET=DLCP on all ranks, so that one that cannot load the plugin says so"};
+          "set NCCL_NET=DLCP on all ranks, so that a rank that cannot load the plugin fails "
+          "with a message"};
 }
 
 }  // namespace
@@ -89,8 +90,8 @@ void encode_refusal(std::string_view why, HandleBytes out) {
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   if (std::memcmp(bytes.data(), kRefusalMagic, sizeof kRefusalMagic) == 0) {
     return Error{ErrorCode::kInvalidUsage,
-                 "it takes no part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)),
-                 "nothing is lost but speed; that rank's log says more"};
+                 "it does not take part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)),
+                 "results are correct, but slower; see that rank's log"};
   }
   if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) return foreign(bytes);
   Handle handle;
@@ -100,8 +101,8 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   if (handle_version != kHandleVersion || wire_version != wire::kWireVersion) {
     return Error{
         ErrorCode::kInvalidUsage,
-        fmt::format("the peer's rank runs DLCP {} (handle version {}, wire version {}), this "
-                    "one DLCP {} (handle version {}, wire version {})",
+        fmt::format("the peer's rank runs DLCP {} (handle version {}, wire version {}), but "
+                    "this rank runs DLCP {} (handle version {}, wire version {})",
                     handle.plugin_version, handle_version, wire_version, DLCP_VERSION,
                     kHandleVersion, wire::kWireVersion),
         "install the same version on all hosts"};
@@ -112,7 +113,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
     return Error{
         ErrorCode::kInvalidUsage,
         fmt::format("the handle of the peer's rank (DLCP {}) is damaged", handle.plugin_version),
-        "NCCL's bootstrap network has changed it on the way"};
+        "NCCL's bootstrap network changed it; check that network"};
   }
   handle.secret_fingerprint = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 3]);
   handle.listener = {wire::load_le<std::uint32_t>(&bytes[kListenerAt]),
@@ -130,12 +131,13 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
 
 Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
   if (ours == theirs) return Unit{};
-  const char* const what = ours == 0     ? "the peer's rank has a DLCP_SECRET_FILE, this one not"
-                           : theirs == 0 ? "this rank has a DLCP_SECRET_FILE, the peer's not"
-                                         : "the peer's rank has another secret in its "
-                                           "DLCP_SECRET_FILE than this one";
-  return Error{ErrorCode::kInvalidUsage, what,
-               "give every rank the same file, or none to all of them"};
+  const char* const what = ours == 0     ? "the peer's rank has a DLCP_SECRET_FILE, but this "
+                                           "rank has none"
+                           : theirs == 0 ? "this rank has a DLCP_SECRET_FILE, but the peer's "
+                                           "rank has none"
+                                         : "the secrets in DLCP_SECRET_FILE of the peer's rank "
+                                           "and of this rank differ";
+  return Error{ErrorCode::kInvalidUsage, what, "give all ranks the same file, or none"};
 }
 
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
@@ -143,15 +145,19 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
   if (ours.encrypts != theirs.encrypts) {
     return Error{ErrorCode::kInvalidUsage,
                  ours.encrypts
-                     ? "this rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), the peer's does not"
-                     : "the peer's rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), this one not",
+                     ? "this rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), but the peer's rank "
+                       "does not"
+                     : "the peer's rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), but this rank "
+                       "does not",
                  "set DLCP_ENCRYPT alike on all ranks"};
   }
   if (ours.by_switch != theirs.by_switch) {
     return Error{ErrorCode::kInvalidUsage,
-                 ours.by_switch ? "this rank has a DLCP_COLLNET_SWITCH, the peer's not"
-                                : "the peer's rank has a DLCP_COLLNET_SWITCH, this one not",
-                 "set it alike on all ranks"};
+                 ours.by_switch ? "this rank has a DLCP_COLLNET_SWITCH, but the peer's rank has "
+                                  "none"
+                                : "the peer's rank has a DLCP_COLLNET_SWITCH, but this rank has "
+                                  "none",
+                 "set DLCP_COLLNET_SWITCH alike on all ranks"};
   }
   const auto words = [](const AgreedTerms& terms) {
     return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",
@@ -159,7 +165,7 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
   };
   return Error{
       ErrorCode::kInvalidUsage,
-      fmt::format("the peer's rank {}, this one {}", words(theirs), words(ours)),
+      fmt::format("the peer's rank {}, but this rank {}", words(theirs), words(ours)),
       "set DLCP_LOSS_BUDGET, DLCP_LOSS_MIN_BYTES, DLCP_TUNER_MARGIN and the communicator's "
       "trafficClass alike on all ranks"};
 }

@@ -145,7 +145,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
                 ->over;
         if (over != lanes[0].over)
           listening.context->registry().say_fallback(engine::fallback_words(
-              *over, *lanes[0].over, "a peer has connected this way; its log says why"));
+              *over, *lanes[0].over, "a peer connected this way; see its log for the reason"));
         listening.context->object_opened();
         *recv_comm =
             new Comm{listening.context, std::move(accepted).value(),

@@ -88,7 +88,8 @@ Result<DeviceProperties> properties(int device) {
   const std::size_t count = setup->ok() ? setup->value().devices.size() : 1;
   if (device < 0 || static_cast<std::size_t>(device) >= count) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("getProperties of device {}, there are {}", device, count), ""};
+                 fmt::format("getProperties of device {}, but there are {} devices", device, count),
+                 ""};
   }
   if (!setup->ok()) return describe_unusable();
   const auto index = static_cast<std::size_t>(device);

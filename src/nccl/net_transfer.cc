@@ -14,14 +14,13 @@ namespace {
 
 Error wrong_side(const char* call, const char* side) {
   return {ErrorCode::kInvalidArgument, fmt::format("{} on a {}", call, side),
-          "whoever calls this mixes up the two ends of a connection"};
+          "the caller confuses the two ends of a connection; please report this message"};
 }
 
 Error too_large(std::size_t bytes) {
   return {ErrorCode::kInvalidUsage,
-          fmt::format("a message of {} bytes: one message holds at most {}", bytes,
-                      wire::kMessageBytesMax),
-          "NCCL keeps to maxP2pBytes; whoever calls this does not"};
+          fmt::format("a message has {} bytes, but the limit is {}", bytes, wire::kMessageBytesMax),
+          "the caller must respect maxP2pBytes, as NCCL does"};
 }
 
 // Failed connections were logged when they failed.
@@ -41,9 +40,10 @@ ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
         *registration = nullptr;
         if (comm == nullptr || type != kPtrHost)
           return refuse({ErrorCode::kInvalidUsage,
-                         fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
+                         fmt::format("regMr of memory of type {}: only host memory (type {}) is "
+                                     "supported",
                                      type, kPtrHost),
-                         "GPU memory is reached through NCCL's host buffers"});
+                         "NCCL copies GPU memory through its host buffers"});
         Comm& owner = *static_cast<Comm*>(comm);
         auto made =
             std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
@@ -90,7 +90,7 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
         if (count != 1)
           return refuse(
               {ErrorCode::kInvalidUsage,
-               fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count),
+               fmt::format("irecv of {} buffers at once: this plugin supports 1 (maxRecvs)", count),
                ""});
         if (bytes[0] > wire::kMessageBytesMax) return refuse(too_large(bytes[0]));
         Comm& comm = *static_cast<Comm*>(opaque);

@@ -12,7 +12,7 @@ namespace {
 Result<std::string> plan_text(const engine::Settings& settings) {
   if (settings.plan_file.empty()) return std::string();
   return engine::read_named("DLCP_PLAN", settings.plan_file, engine::read_text_file,
-                            "write it with `dlcp synth -o FILE`, or unset the setting");
+                            "create it with `dlcp synth -o FILE`, or unset the setting");
 }
 
 }  // namespace

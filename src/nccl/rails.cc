@@ -18,7 +18,7 @@ Rails::Rails(Context& context, int device, std::uint32_t wanted) {
     auto opened = open_listener(context, next, bytes);
     if (!opened) {
       say({engine::LogLevel::kWarn,
-           fmt::format("direct exchange goes without device {}: {}", next, opened.error().what)});
+           fmt::format("direct exchange does not use device {}: {}", next, opened.error().what)});
       continue;
     }
     const auto handle = decode_handle(bytes).value();

@@ -35,8 +35,8 @@ std::string summary_line(std::uint64_t communicator, const engine::ContextSummar
       times(summary.receives));
   if (summary.licensed_bytes == 0) return line + "; exact";
   return line + fmt::format(
-                    "; licensed {:.1f} MB, delivered {:.4f}%, lost {} bytes, at most {:.1f}% "
-                    "of a collective's budget",
+                    "; licensed {:.1f} MB, delivered {:.4f}%, lost {} bytes, largest use of a "
+                    "collective's budget {:.1f}%",
                     megabytes(summary.licensed_bytes),
                     100 - 100 * static_cast<double>(summary.lost_bytes) /
                               static_cast<double>(summary.licensed_bytes),

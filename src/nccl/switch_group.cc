@@ -79,8 +79,8 @@ SwitchGroup::Way SwitchGroup::way_of(const collective::Call& call) {
   if (lengths_ == Lengths::kUnknown) vote(told);
   if (!told && lengths_ == Lengths::kTold) {
     fail_here({ErrorCode::kInternal,
-               "NCCL has ceased to tell how long tensors are, and other ranks sum in the switch",
-               "unset DLCP_COLLNET_SWITCH"});
+               "NCCL no longer reports tensor lengths, but other ranks add in the switch",
+               "unset DLCP_COLLNET_SWITCH on all ranks"});
   }
   return lengths_ == Lengths::kTold ? Way::kSwitch : Way::kUndecided;
 }
@@ -104,14 +104,14 @@ void SwitchGroup::on_vote() {
   lengths_ = all ? Lengths::kTold : Lengths::kNotTold;
   if (!all) {
     news_ =
-        "NCCL does not tell all ranks how long tensors are (2.28 or newer does, without a profiler "
-        "of the user's own)";
+        "NCCL does not report tensor lengths to all ranks (NCCL 2.28 or newer does, if no other "
+        "profiler is loaded)";
   }
   for (Entry& entry : entries_) {
     if (entry.way == Way::kUndecided) {
       entry.way = all ? Way::kSwitch : Way::kGroup;
       if (all && entry.call.tensor == 0)
-        fail_here({ErrorCode::kInternal, "NCCL tells some tensors' lengths alone", ""});
+        fail_here({ErrorCode::kInternal, "NCCL reports the lengths of some tensors only", ""});
     }
   }
 }
@@ -187,7 +187,9 @@ bool SwitchGroup::start_by_switch(Entry& entry, Time now) {
   }
   if (!watched_) turn_group(collective::Watched::kPause);
   if (!line_->start(floats_of(entry.call), floats_of_result(entry.call), now)) {
-    fail_here({ErrorCode::kInternal, "the switch's worker takes no call", "a bug of DLCP"});
+    fail_here({ErrorCode::kInternal, "the switch's worker rejected a call",
+               "this is a bug of DLCP; please report "
+               "this message"});
     return false;
   }
   summing_ = &entry;
@@ -232,7 +234,7 @@ void SwitchGroup::release_memory(const engine::Memory& registered) {
     if (!entry.done &&
         (overlap(entry.call.input, registered) || overlap(entry.call.result, registered))) {
       // Nothing accesses the memory any more, because a failed group drives nothing.
-      fail({ErrorCode::kInvalidUsage, "memory of an all-reduce under way was deregistered", ""});
+      fail({ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered", ""});
     }
   }
 }
@@ -247,7 +249,7 @@ bool SwitchGroup::close() {
   watched_ = false;
   group_.release_memory(
       {reinterpret_cast<std::byte*>(votes_), sizeof votes_, static_cast<const void*>(votes_)});
-  fail({ErrorCode::kInternal, "the group is closed", ""});
+  fail({ErrorCode::kInternal, "the communicator's direct exchange is closed", ""});
   return unfinished;
 }
 

@@ -25,7 +25,7 @@ constexpr Duration kStoppedFor = 1s;  // a pause of this process, not a silence 
 
 Error no_way(const std::string& text, const std::string& why) {
   return {ErrorCode::kSystem, fmt::format("the switch {}: {}", text, why),
-          "DLCP_COLLNET_SWITCH names it"};
+          "correct DLCP_COLLNET_SWITCH"};
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ Result<std::unique_ptr<SwitchLine>> SwitchLine::open(const collective::SwitchNam
                                                      unsigned rank) {
   const std::string text = join_host_port(name.host, name.port);
   if (name.port + rank > 65535)
-    return no_way(text, fmt::format("rank {}'s port would be {}", rank, name.port + rank));
+    return no_way(text, fmt::format("the port of rank {} would be {}, which is not a port", rank,
+                                    name.port + rank));
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
@@ -87,7 +88,8 @@ Result<bool> SwitchLine::greet(Time now) {
   receive(now);
   if (!greeted_ && !hello_->fault().empty()) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("the switch {}: {}", text_, hello_->fault()),
-                 "give it as many workers as the group has ranks (--workers), and one job"};
+                 "start it for as many workers as the group has ranks (--workers), and for one "
+                 "job only"};
   }
   if (!greeted_ && now - asked_ >= kHelloPause) say_hello(now);
   return greeted_;
@@ -95,9 +97,9 @@ Result<bool> SwitchLine::greet(Time now) {
 
 std::string SwitchLine::silence() const {
   return refused_ != kNever
-             ? "nobody listens at this rank's port there"
-             : "no answer; does dlcp-aggregator run there, with as many --workers as the group has "
-               "ranks?";
+             ? "its host reports that this rank's port is closed"
+             : "no answer; check that dlcp-aggregator runs there, with as many --workers as the "
+               "group has ranks";
 }
 
 bool SwitchLine::start(std::span<const float> input, std::span<float> result, Time now) {
@@ -183,10 +185,12 @@ Status SwitchLine::check(Time now) {
   if (call() != collective::SwitchWorker::Call::kRunning) return Unit{};
   if (now - std::max(heard_, asked_) >= kAskPause) say_hello(now);
   const auto seconds = [](Duration d) { return std::chrono::duration<double>(d).count(); };
-  const char* const hint = "its host, or the path to it, has failed; sums in it are lost";
+  const char* const hint = "its host, or the path to it, has failed; its unfinished sums are lost";
   if (refused_ != kNever && now - refused_ >= kRefusedMax) {
     return Error{ErrorCode::kRemote,
-                 fmt::format("the switch {} is gone: its host says that the port is closed", text_),
+                 fmt::format("the switch {} is not reachable: its host reports that the port is "
+                             "closed",
+                             text_),
                  hint};
   }
   if (unanswered_ != kNever && now - unanswered_ >= timeout_) {
@@ -198,9 +202,10 @@ Status SwitchLine::check(Time now) {
   // Longer than the time after which the group's own connections report a silent rank.
   if (progress_ != kNever && now - progress_ >= timeout_ + timeout_ / 4) {
     return Error{ErrorCode::kRemote,
-                 fmt::format("the switch {} answers, but a sum in it has stood still for {:.1f} s",
+                 fmt::format("the switch {} answers, but one of its sums has made no progress "
+                             "for {:.1f} s",
                              text_, seconds(now - progress_)),
-                 "it has been started anew, or a rank has stopped within an all-reduce"};
+                 "either it was restarted, or a rank stopped during an all-reduce"};
   }
   return Unit{};
 }

@@ -25,8 +25,8 @@ Error not_used(const std::string& why, const char* hint) {
 Status all_able(const std::vector<SwitchCard>& cards) {
   for (std::size_t rank = 0; rank < cards.size(); ++rank) {
     if (!cards[rank].able) {
-      return not_used(fmt::format("rank {} says: {}", rank, cards[rank].why_not),
-                      "mend it, or unset the setting on all ranks");
+      return not_used(fmt::format("rank {} reports: {}", rank, cards[rank].why_not),
+                      "fix the cause, or unset the setting on all ranks");
     }
   }
   return Unit{};
@@ -116,14 +116,15 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::reach() {
   if (!named) return named.error();
   if (ranks_ > collective::kSwitchWorkersMax) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} ranks, and SwitchML has {} workers at most", ranks_,
-                             collective::kSwitchWorkersMax),
+                 fmt::format("the communicator has {} ranks, but SwitchML supports at most {} "
+                             "workers",
+                             ranks_, collective::kSwitchWorkersMax),
                  ""};
   }
   const std::string claim = fmt::format("{} {}", name_, rank_);
   if (!SwitchClaims::of_process().take(claim)) {
     return Error{ErrorCode::kInvalidUsage,
-                 "another communicator of this process uses the switch, which serves one", ""};
+                 "another communicator of this process uses the switch, which serves only one", ""};
   }
   claim_ = claim;
   return SwitchLine::open(named.value(), rank_);

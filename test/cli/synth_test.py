@@ -104,7 +104,7 @@ class Synth(unittest.TestCase):
         for rank in ranks:
             said = rank.communicate(timeout=60)[1]
             self.assertNotEqual(rank.returncode, 0)
-            self.assertRegex(said, "go without direct exchange: .*DLCP_PLAN is plan [0-9a-f]{16} on rank")
+            self.assertRegex(said, "do not use direct exchange: .*DLCP_PLAN is plan [0-9a-f]{16} on rank")
 
     def test_doctor_checks_the_plan_that_jobs_would_use(self):
         plan = self.folder / "plan.json"

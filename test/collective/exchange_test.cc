@@ -190,7 +190,7 @@ TEST_CASE("ranks with different lengths of a call report it") {
   group.finish();
   const auto says = [&](std::uint32_t rank) { return group.rank(rank).disagreement(); };
   CHECK((!says(0).empty() || !says(1).empty() || !says(2).empty() || !says(3).empty()));
-  CHECK_THAT(says(0), Contains("rank 2 of the group has sent 996 bytes"));
+  CHECK_THAT(says(0), Contains("rank 2 of the group sent 996 bytes"));
 }
 
 TEST_CASE("a call of one packet sends one message to each rank and receives one") {

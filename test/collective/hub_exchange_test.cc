@@ -164,7 +164,7 @@ TEST_CASE("the others no longer wait for a rank that has left") {
   Alone late(100'000);
   late.tell(0, call);
   late.tell(1, leaving);
-  CHECK_THAT(late.hub.disagreement(), Contains("rank 1 of the group leaves where others"));
+  CHECK_THAT(late.hub.disagreement(), Contains("rank 1 of the group left, but others"));
 }
 
 TEST_CASE("a hub refuses messages that no rank would send") {
@@ -174,8 +174,8 @@ TEST_CASE("a hub refuses messages that no rank would send") {
     const char* says;
   };
   for (const Row& row : {Row{{.call = 4, .bytes = 256, .real_bytes = 256}, "which is over"},
-                         Row{{.call = 7, .bytes = 64, .real_bytes = 64}, "not this hub's"},
-                         Row{{.call = 8, .bytes = 1 << 20}, "which has 100000 for the group"},
+                         Row{{.call = 7, .bytes = 64, .real_bytes = 64}, "does not use this hub"},
+                         Row{{.call = 8, .bytes = 1 << 20}, "the group's hubs have 100000"},
                          Row{{.call = 8, .bytes = HubCall::kCallBytesMax}, "has 100000"}}) {
     Alone alone(100'000);
     alone.tell(0, good);
@@ -184,7 +184,7 @@ TEST_CASE("a hub refuses messages that no rank would send") {
   }
   Alone alone(100'000);
   alone.tell(2, std::vector<std::byte>(HubCall::kBytes, std::byte{7}));
-  CHECK_THAT(alone.hub.disagreement(), Contains("rank 2 of the group has told its hub 40 bytes"));
+  CHECK_THAT(alone.hub.disagreement(), Contains("rank 2 of the group sent its hub 40 bytes"));
 }
 
 TEST_CASE("a call's description survives encoding and decoding, and nothing else decodes") {

@@ -42,10 +42,11 @@ TEST_CASE("other numbers of workers, duplicate ranks and other jobs are distingu
       aggregator.on_packet(i, hellos[i].packet());
     return hellos[0].read(aggregator.answer()) == Answer::kWrong ? hellos[0].fault() : "";
   };
-  CHECK(fault({hello_of(0), hello_of(1)}) == "it adds 2 workers, and the group has 3");
-  CHECK(fault({hello_of(0), hello_of(1), hello_of(1)}) == "it has added rank 1 2 times");
+  CHECK(fault({hello_of(0), hello_of(1)}) == "it adds 2 workers, but the group has 3");
+  CHECK(fault({hello_of(0), hello_of(1), hello_of(1)}) ==
+        "it has added the data of rank 1 2 times");
   CHECK(fault({hello_of(0), hello_of(1), hello_of(2, 3, 5)}) ==
-        "it has added workers of another job");
+        "it has added the data of workers of another job");
   CHECK(fault({hello_of(0), hello_of(1), hello_of(2)}).empty());
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("a rank that pauses when another does not is detected") {
   group.rank(1).start(turn(Watched::kPause));
   group.finish();
   CHECK_THAT(group.rank(0).disagreement() + group.rank(1).disagreement(),
-             Contains("reduces by other means"));
+             Contains("reduces other data than this rank"));
 }
 
 TEST_CASE("the receives of pauses use part of the staging") {

@@ -60,7 +60,7 @@ TEST_CASE("a bad specification is refused with key, value and range") {
        "of them (25%)"},
       {"drop=0.1,drop=0.2", "fault \"drop\" is given twice"},
       {"drop",
-       "fault \"drop\" has no value; write key=value, with commas between: drop=0.01,seed=7"},
+       "fault \"drop\" has no value; write key=value, separated by commas: drop=0.01,seed=7"},
   };
   for (const Case& c : cases) {
     INFO(c.text);

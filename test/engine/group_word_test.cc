@@ -99,24 +99,24 @@ TEST_CASE("ranks with different settings that must be equal get an error that na
   other = word();
   other.plan = 0;
   CHECK_THAT(check_same_group(word(), other).error().what,
-             Contains("DLCP_PLAN is not set on rank 6 and plan fedcba9876543210 on this one"));
+             Contains("DLCP_PLAN is not set on rank 6, but plan fedcba9876543210 on this rank"));
   other = word();
   other.always = false;
   CHECK_THAT(check_same_group(word(), other).error().what,
-             Contains("DLCP_COLLNET is 'auto' on rank 6 and 'on' on this one"));
+             Contains("DLCP_COLLNET is 'auto' on rank 6, but 'on' on this rank"));
   other = word();
   other.loss_ppm = 10'000;
   CHECK_THAT(check_same_group(word(), other).error().what,
-             Contains("rank 6 may lose 1% of each all-reduce, this one 1.234%"));
+             Contains("rank 6 may lose 1% of each all-reduce, but this rank may lose 1.234%"));
   other = word();
   other.fill = LossFill::kZero;
   CHECK_THAT(check_same_group(word(), other).error().what,
-             Contains("DLCP_LOSS_FILL is 'zero' on rank 6 and 'rescale' on this one"));
+             Contains("DLCP_LOSS_FILL is 'zero' on rank 6, but 'rescale' on this rank"));
   other = word();
   other.hub_list = 7;
   CHECK_THAT(check_same_group(word(), other).error().what,
-             Contains("DLCP_COLLNET_HUBS names 3 hubs (list 0000000000000007) on rank 6, and 3 "
-                      "(1122334455667788) on this one"));
+             Contains("DLCP_COLLNET_HUBS names 3 hubs (list 0000000000000007) on rank 6, but 3 "
+                      "(1122334455667788) on this rank"));
   other = word();
   other.fill = LossFill::kZero;
   GroupWord exact = word();

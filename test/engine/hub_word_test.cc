@@ -58,7 +58,7 @@ TEST_CASE("a message is valid for one challenge and one token; a refusal for any
   const auto what = [&](const HubChallenge& challenge, const wire::Key& token) {
     return decode_hub_join(frame, challenge, token).error();
   };
-  CHECK(what({3, 5}, kToken).what == "the tokens of rank and hub differ");
+  CHECK(what({3, 5}, kToken).what == "the tokens of the rank and the hub differ");
   CHECK(what(kChallenge, {}).code == ErrorCode::kInvalidUsage);
   const HubAnswer granted{"", join().peer}, refused{"full", {}};
   CHECK_FALSE(decode_hub_answer(encode(granted, kChallenge, {}), kChallenge, kToken).ok());

@@ -40,7 +40,7 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
   const std::vector<Row> rows = {
       {silent(), "",
        "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
-       "one of the two directions, or NAT changes addresses on the way: see that rank's log"},
+       "one direction, or NAT changes addresses on the path: see that rank's log"},
       {silent(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",
        "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
        "rank's log and exit status"},
@@ -54,26 +54,26 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
        "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
        "rank's log and exit status"},
       {silent(Kind::kPortUnreachable, "10.9.0.1"),
-       "; 10.9.0.1, on the way, answers with ICMP port unreachable",
+       "; 10.9.0.1, on the path, answers with ICMP port unreachable",
        "a firewall or NAT between the hosts rejects UDP ports 49152-65535 to 10.0.0.2: let them "
        "pass both ways"},
       {rejected(Kind::kProhibited), "; its host answers with ICMP administratively prohibited",
        "a firewall rejects UDP ports 49152-65535: let them pass both ways"},
       {silent(Kind::kProhibited, "10.9.0.1"),
-       "; 10.9.0.1, on the way, answers with ICMP administratively prohibited",
+       "; 10.9.0.1, on the path, answers with ICMP administratively prohibited",
        "a firewall rejects UDP ports 49152-65535: let them pass both ways"},
       {silent(Kind::kUnreachable, "10.9.0.1"),
-       "; 10.9.0.1, on the way, answers with ICMP host or network unreachable",
-       "either that host is down or not connected, or a route is missing on the way: see `ip route "
-       "get 10.0.0.2` here and at the router"},
+       "; 10.9.0.1, on the path, answers with ICMP host or network unreachable",
+       "either that host is down or not connected, or a router on the path has no route: see `ip "
+       "route get 10.0.0.2` here and on the routers"},
       {silent(Kind::kUnreachable, ""), "; this host's kernel reports the host as unreachable",
-       "either that host is down or not connected, or its address is not in the network of this "
-       "card: see `ip neigh show 10.0.0.2` and `ip route get 10.0.0.2`"},
+       "either that host is down or not connected, or its address is not in the subnet of this "
+       "interface: see `ip neigh show 10.0.0.2` and `ip route get 10.0.0.2`"},
       {silent(Kind::kNoRoute, ""), "; this host has no route to 10.0.0.2",
        "choose interfaces on both hosts that reach each other (NCCL_SOCKET_IFNAME), or add a "
        "route: "
        "see `ip route get 10.0.0.2`"},
-      {silent(Kind::kNotPermitted, ""), "; this host's own packet filter refuses to send",
+      {silent(Kind::kNotPermitted, ""), "; this host's packet filter rejects outgoing packets",
        "let UDP ports 49152-65535 pass in the output rules (`nft list ruleset`, `iptables -S`)"},
   };
   for (const Row& row : rows) {
@@ -99,15 +99,16 @@ TEST_CASE("an address that this host has as well is mentioned") {
   PeerTrouble trouble = rejected(Kind::kPortUnreachable, "");
   trouble.is_own_address = true;
   CHECK(explain(trouble).hint.ends_with(
-      "; if that rank runs on another host: this host has the address 10.0.0.2, too, so give each "
+      "; if that rank runs on another host: this host also has the address 10.0.0.2, so give each "
       "host or container an address of its own (containers: --network host)"));
 }
 
 TEST_CASE("the peer's own message is passed on with only its address added") {
   PeerTrouble trouble = silent(Kind::kProhibited);
-  trouble.seen = {ErrorCode::kRemote, "the peer gave up: no memory", "see the peer's log"};
+  trouble.seen = {ErrorCode::kRemote, "the peer reported an error: no memory",
+                  "see the peer's log"};
   const Error error = explain(trouble);
-  CHECK(error.what == "the peer gave up: no memory (peer 10.0.0.2:50123)");
+  CHECK(error.what == "the peer reported an error: no memory (peer 10.0.0.2:50123)");
   CHECK(error.hint == "see the peer's log");
 }
 

@@ -66,15 +66,16 @@ TEST_CASE("if one rank has no RoCE both use UDP, and a message says so if RoCE w
   REQUIRE(away);
   CHECK(away->over == &kUdp);
   CHECK(away->to == encode(at(kUdpOnly.ip, false, true)));
-  CHECK(away->fallback ==
-        "over UDP instead of RoCE: the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.1 "
-        "does");
+  CHECK(
+      away->fallback ==
+      "over UDP instead of RoCE: the peer at 10.0.0.2 does not use RoCE, but this rank at 10.0.0.1 "
+      "does");
   auto back = route(kUdpOnly, kBoth);
   REQUIRE(back);
   CHECK(back->over == &kUdp);
   CHECK(back->to == encode(at(kBoth.ip, false, true)));
   CHECK(back->fallback ==
-        "over UDP instead of RoCE: this rank does not use RoCE, the peer at 10.0.0.1 does");
+        "over UDP instead of RoCE: this rank does not use RoCE, but the peer at 10.0.0.1 does");
   auto plain = route(kUdpOnly, kUdpOnly);
   REQUIRE(plain);
   CHECK(plain->over == &kUdp);
@@ -104,14 +105,13 @@ TEST_CASE("ranks without a common carrier get an error with the settings of both
   auto here = route(kRoceOnly, kUdpOnly);
   REQUIRE_FALSE(here);
   CHECK(here.error().code == ErrorCode::kInvalidUsage);
-  CHECK(
-      here.error().what ==
-      "the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.3 does; this rank does not use "
-      "UDP, the peer at 10.0.0.2 does");
+  CHECK(here.error().what ==
+        "the peer at 10.0.0.2 does not use RoCE, but this rank at 10.0.0.3 does; this rank does "
+        "not use UDP, but the peer at 10.0.0.2 does");
   auto there = route(kUdpOnly, kRoceOnly);
   REQUIRE_FALSE(there);
   CHECK_THAT(there.error().what,
-             Contains("the peer at 10.0.0.3 does not use UDP, this rank at 10.0.0.2 does"));
+             Contains("the peer at 10.0.0.3 does not use UDP, but this rank at 10.0.0.2 does"));
   CHECK_FALSE(choose_route(std::vector<LocalAddress>{{&kUdp, *kBoth.udp_address()}}, {}));
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("the environment takes precedence over the file, and the file over the
 TEST_CASE(
     "a budget for the whole process needs the user's statement that all reductions are gradients") {
   CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", "0.01"}}),
-             Contains("DLCP_LOSS_BUDGET would license") &&
+             Contains("DLCP_LOSS_BUDGET would allow loss") &&
                  Contains("DLCP_LOSS_SCOPE=data-parallel") && Contains("dlcp traffic-class"));
   CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", "0.3"}, {"DLCP_LOSS_SCOPE", "data-parallel"}}),
              Contains("DLCP_LOSS_BUDGET = '0.3'") && Contains("0.25"));
@@ -178,7 +178,7 @@ TEST_CASE("a variable similar to no setting is ignored, and one line lists all o
   CHECK(settings->unknown == std::vector<std::string>{"DLCP_BUILD", "DLCP_HOME"});
   CHECK(
       unknown_line(settings.value()) ==
-      "ignoring environment variables that are no settings of this plugin: DLCP_BUILD, DLCP_HOME; "
+      "ignoring environment variables that are not settings of this plugin: DLCP_BUILD, DLCP_HOME; "
       "`dlcp knobs` lists all settings");
 }
 
@@ -193,9 +193,10 @@ TEST_CASE("the line about unknown variables has a bounded length") {
 
 TEST_CASE("an ambiguous config file is refused") {
   CHECK(refusal({}, "DLCP_PATHS 4\n") ==
-        "/etc/dlcp.conf:1: cannot read 'DLCP_PATHS 4'; write NAME = value, or # and a comment");
+        "/etc/dlcp.conf:1: cannot read 'DLCP_PATHS 4'; write NAME = value, or a comment that "
+        "begins with #");
   CHECK(refusal({}, "= 4\n") ==
-        "/etc/dlcp.conf:1: cannot read '= 4'; write NAME = value, or # and a comment");
+        "/etc/dlcp.conf:1: cannot read '= 4'; write NAME = value, or a comment that begins with #");
   CHECK(refusal({}, "DLCP_PATHS = 4\nDLCP_PATHS = 5\n") ==
         "DLCP_PATHS is set twice, at /etc/dlcp.conf:1 and /etc/dlcp.conf:2; remove one");
   CHECK(refusal({}, "DLCP_CONFIG = x\n") ==

@@ -163,7 +163,7 @@ TEST_CASE("plans for another group are refused, and the error says which group t
   const synth::Recipe ring = synth::nccl_ring({0, 1, 2, 3});
   synth::Plan plan = plan_of(ring, 4);
   CHECK_THAT(why(plan, 5),
-             Contains("DLCP_PLAN = 'p.json': it is for 4 ranks, and the group has 5"));
+             Contains("DLCP_PLAN = 'p.json': the plan is for 4 ranks, but the communicator has 5"));
   plan.collective = synth::Collective::kAllGather;
   CHECK_THAT(why(plan, 4), Contains("it is for allgather"));
   CHECK_THAT(nccl::collective_plan("p.json", "{}", 4, 0).error().message(), Contains("DLCP_PLAN"));
@@ -203,7 +203,7 @@ TEST_CASE("a message with another length than the plan's is reported as a disagr
   exchange.post_to(mesh);
   REQUIRE_FALSE(mesh.receives.empty());
   exchange.on_done(mesh.receives[0], mesh.receives[0].memory.size() - 4);
-  CHECK_THAT(exchange.disagreement(), Contains("where the plan has"));
+  CHECK_THAT(exchange.disagreement(), Contains("but the plan says"));
 }
 
 TEST_CASE("a call waits for room in the staging, and reports how much it needs") {

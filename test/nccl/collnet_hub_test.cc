@@ -71,7 +71,7 @@ void check_refused(CollectiveGroup& group, const std::string& words) {
   for (int i = 0; i < group.ranks(); ++i)
     CHECK(group.rank(i).connected != ResultCode::kSuccess);
   for (const std::string& line : take_log())
-    told += line.find("all-reduces go without direct exchange") != line.npos &&
+    told += line.find("all-reduces do not use direct exchange") != line.npos &&
             line.find(words) != line.npos;
   INFO(words);
   CHECK(told == group.ranks());
@@ -108,7 +108,7 @@ TEST_CASE(
   Fixture fixture(hub.place() + "," + gone.place(), {{"DLCP_COLLNET_TIMEOUT", "4"}});
   CollectiveGroup group(*fixture.plugin, 3);
   const auto began = std::chrono::steady_clock::now();
-  check_refused(group, "hub " + gone.place() + ": cannot be reached: Connection refused");
+  check_refused(group, "hub " + gone.place() + ": cannot connect: Connection refused");
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
@@ -119,14 +119,14 @@ TEST_CASE("a token unknown to the hub is refused, and a known one is accepted") 
   for (const std::string& path : {wrong.path(), std::string()}) {
     Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", path}});
     CollectiveGroup group(*fixture.plugin, 2);
-    check_refused(group, "it refuses: wrong token");
+    check_refused(group, "it refused this rank: wrong token");
   }
   Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", right.path()}});
   CollectiveGroup group(*fixture.plugin, 2);
   check_connected(group);
   check_sums(group, 5000);
   CollectiveGroup second(*fixture.plugin, 2, 8);
-  check_refused(second, "it refuses: full: tenant team-a has 1 jobs");
+  check_refused(second, "it refused this rank: full: tenant team-a has 1 jobs");
   check_sums(group, 5000);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE(
     CollectiveGroup first(*fixture.plugin, 3, 1);
     check_connected(first);
     CollectiveGroup second(*fixture.plugin, 3, 2);
-    check_refused(second, "it refuses: full: the job asks for 67108864 bytes");
+    check_refused(second, "it refused this rank: full: the job asks for 67108864 bytes");
     check_sums(first, 70'000);
   }
   // The hub notices with a delay that the first group has gone.
@@ -204,7 +204,7 @@ TEST_CASE("a hub that is told to terminate refuses new jobs and exits after the 
     REQUIRE(within(std::chrono::seconds(10),
                    [&] { return hub.said().find("draining") != std::string::npos; }));
     CollectiveGroup second(*fixture.plugin, 2, 2);
-    check_refused(second, "it refuses: the hub is shutting down");
+    check_refused(second, "it refused this rank: the hub is shutting down");
     check_sums(group, 3000);
   }
   CHECK(hub.wait() == 0);

@@ -100,7 +100,7 @@ TEST_CASE("with DLCP_PLAN all-reduces follow the plan, with the same bits on all
   group.connect();
   for (int rank = 0; rank < 4; ++rank)
     REQUIRE(group.rank(rank).connected == ResultCode::kSuccess);
-  CHECK_THAT(joined_log(), Contains("all-reduces of 4 ranks go by plan "));
+  CHECK_THAT(joined_log(), Contains("all-reduces of 4 ranks follow plan "));
   for (const std::size_t count : {1u, 7u, 8192u, 300'007u})
     check_sums(group, count);
 }
@@ -122,7 +122,7 @@ TEST_CASE("a plan that does not fit the group is refused with a message of one l
   group.connect();
   for (int rank = 0; rank < 3; ++rank)
     CHECK(group.rank(rank).connected == ResultCode::kInvalidUsage);
-  CHECK_THAT(joined_log(), Contains("it is for 4 ranks, and the group has 3"));
+  CHECK_THAT(joined_log(), Contains("the plan is for 4 ranks, but the communicator has 3"));
 }
 
 TEST_CASE("an unreadable plan is refused with its name") {

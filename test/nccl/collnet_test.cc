@@ -107,7 +107,8 @@ TEST_CASE("a rank that does not take part is named to all others at once") {
   group.connect();
   for (int i = 0; i < 3; ++i)
     CHECK(group.rank(i).connected == ResultCode::kInvalidUsage);
-  CHECK_THAT(joined_log(), Contains("rank 1 of the group: it takes no part: DLCP_COLLNET=off"));
+  CHECK_THAT(joined_log(),
+             Contains("rank 1 of the group: it does not take part: DLCP_COLLNET=off"));
 }
 
 TEST_CASE("with collnet off, listen still succeeds, so that no rank waits for another's") {
@@ -132,7 +133,7 @@ TEST_CASE("a rank that does not arrive is named to all others, within the timeou
     CHECK(group.rank(i).connected != ResultCode::kSuccess);
     CHECK(group.rank(i).group == nullptr);
   }
-  CHECK_THAT(joined_log(), Contains("rank 2 has not come within 1 s"));
+  CHECK_THAT(joined_log(), Contains("rank 2 has not connected within 1 s"));
 }
 
 TEST_CASE("a rank that leaves ends the others' all-reduces with an error") {

@@ -72,9 +72,9 @@ TEST_CASE("the handle shows whether a rank has a switch, and whether it encrypts
   nccl::AgreedTerms ours, theirs;
   theirs.by_switch = true;
   CHECK_THAT(nccl::check_terms(ours, theirs).error().message(),
-             Contains("the peer's rank has a DLCP_COLLNET_SWITCH, this one not"));
+             Contains("the peer's rank has a DLCP_COLLNET_SWITCH, but this rank has none"));
   CHECK_THAT(nccl::check_terms(theirs, ours).error().message(),
-             Contains("this rank has a DLCP_COLLNET_SWITCH, the peer's not"));
+             Contains("this rank has a DLCP_COLLNET_SWITCH, but the peer's rank has none"));
 }
 
 TEST_CASE(
@@ -84,7 +84,7 @@ TEST_CASE(
   const auto refused = nccl::check_terms({}, terms);
   REQUIRE_FALSE(refused.ok());
   CHECK_THAT(refused.error().message(), Contains("the peer's rank may lose 1%") &&
-                                            Contains("this one may lose 0%") &&
+                                            Contains("but this rank may lose 0%") &&
                                             Contains("DLCP_LOSS_BUDGET"));
   CHECK_FALSE(nccl::check_terms({terms.budget_ppm, 1, terms.margin_ppm}, terms).ok());
   CHECK_FALSE(nccl::check_terms({terms.budget_ppm, terms.bytes_min, 0}, terms).ok());
@@ -107,11 +107,12 @@ TEST_CASE("ranks with different DLCP_SECRET_FILE are refused with a message") {
   const std::uint8_t theirs = dlcp::wire::fingerprint({3, 4});
   CHECK(nccl::check_secret(ours, ours).ok());
   CHECK(nccl::check_secret(0, 0).ok());
-  CHECK_THAT(nccl::check_secret(ours, theirs).error().message(), Contains("another secret"));
+  CHECK_THAT(nccl::check_secret(ours, theirs).error().message(),
+             Contains("the secrets in DLCP_SECRET_FILE"));
   CHECK_THAT(nccl::check_secret(ours, 0).error().message(),
-             Contains("this rank has a DLCP_SECRET_FILE, the peer's not"));
+             Contains("this rank has a DLCP_SECRET_FILE, but the peer's rank has none"));
   CHECK_THAT(nccl::check_secret(0, theirs).error().message(),
-             Contains("the peer's rank has a DLCP_SECRET_FILE, this one not"));
+             Contains("the peer's rank has a DLCP_SECRET_FILE, but this rank has none"));
 }
 
 TEST_CASE("connect refuses a peer of another plugin, version or address family at once") {

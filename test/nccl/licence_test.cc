@@ -303,7 +303,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     RingHop hop({.net_version = 9, .profiler_version = 0});
     CHECK(total(hop.run(all_reduce())) == 0);
     CHECK(std::ranges::count_if(take_log(), [](const std::string& line) {
-            return line.find("this NCCL does not say") != std::string::npos;
+            return line.find("this NCCL does not report") != std::string::npos;
           }) == 1);
   }
 }

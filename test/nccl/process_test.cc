@@ -157,12 +157,15 @@ TEST_CASE(
   const std::string secret = "/tmp/dlcp-secret-" + std::to_string(getpid());
   std::ofstream(secret) << "00112233445566778899aabbccddeeff\n";
   const Case each = GENERATE_COPY(
-      Case{budget, {}, "the peer's rank may lose 0%"}, Case{{}, budget, "this one may lose 0%"},
+      Case{budget, {}, "the peer's rank may lose 0%"},
+      Case{{}, budget, "but this rank may lose 0%"},
       Case{with("DLCP_LOSS_MIN_BYTES", "1M"), budget,
-           "this one may lose 1% in messages of 1048576"},
+           "but this rank may lose 1% in messages of 1048576"},
       Case{budget, with("DLCP_TUNER_MARGIN", "0.5"), "(tuner margin 0.5)"},
-      Case{{}, {{"DLCP_SECRET_FILE", secret}}, "has a DLCP_SECRET_FILE, this one not"},
-      Case{{{"DLCP_SECRET_FILE", secret}}, {}, "this rank has a DLCP_SECRET_FILE, the peer's not"},
+      Case{{}, {{"DLCP_SECRET_FILE", secret}}, "has a DLCP_SECRET_FILE, but this rank has none"},
+      Case{{{"DLCP_SECRET_FILE", secret}},
+           {},
+           "this rank has a DLCP_SECRET_FILE, but the peer's rank has none"},
       Case{{}, {{"DLCP_ENCRYPT", "aes-gcm"}}, "the peer's rank encrypts payloads"},
       Case{{{"DLCP_ENCRYPT", "aes-gcm"}}, {}, "this rank encrypts payloads"});
   Processes ranks(2, [&](Board& board, int rank) {

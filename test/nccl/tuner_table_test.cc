@@ -163,6 +163,6 @@ TEST_CASE("ranks with different budgets, which could choose differently, refuse 
   const bool connector_first = Contains("the peer's rank may lose 1%").match(said[0]);
   CHECK_THAT(said[connector_first ? 0 : 1], Contains("the peer's rank may lose 1%"));
   CHECK_THAT(said[connector_first ? 1 : 0], Contains("the peer's rank may lose 0%") &&
-                                                Contains("this one may lose 1%") &&
+                                                Contains("but this rank may lose 1%") &&
                                                 Contains("alike"));
 }

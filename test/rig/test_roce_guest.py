@@ -124,7 +124,7 @@ class Chosen(unittest.TestCase):
 
     def test_a_rank_that_may_not_use_udp_refuses(self):
         self.assertEqual(read("chosen_strict.status").strip(), "3")
-        self.assertIn("does not use RoCE, this rank at 10.77.0.1 does; this rank does not use UDP, the peer at 10.77.0.2 does",
+        self.assertIn("does not use RoCE, but this rank at 10.77.0.1 does; this rank does not use UDP, but the peer at 10.77.0.2 does",
                       read("chosen_strict.log"))
 
     def test_doctor_names_the_source_of_paths(self):

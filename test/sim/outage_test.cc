@@ -78,6 +78,6 @@ TEST_CASE("a failing test prints the preceding packets and decisions, without pa
   CHECK_THAT(said,
              Contains("host 0: ") && Contains(" ms > DATA ") && Contains(" of 4000000, path "));
   CHECK_THAT(said, Contains("host 1: ") && Contains(" ms > ACK "));
-  CHECK_THAT(said, Contains(" holds a packet for lost on path "));
+  CHECK_THAT(said, Contains(" declares a packet lost on path "));
   CHECK(said.size() < 20'000);
 }

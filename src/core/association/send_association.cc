@@ -159,7 +159,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     sample.lost_packets += forgone || path.known ? 0 : 1;
     queue.mark_lost(loss.chunk);
     if (!forgone) streams_.prefer(loss.chunk.stream);
-    config_.tell({now, peer_token(), "holds a packet for lost on path", loss.path});
+    config_.tell({now, peer_token(), "declares a packet lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // the rest of a burst takes another path
     if (path.avoided) {
       counters_.add(Counter::kPathsAvoided);
@@ -198,7 +198,7 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
 
 void SendAssociation::tell_window(Time now) const {
   const auto packets = static_cast<std::uint64_t>(congestion_->window());
-  config_.tell({now, peer_token(), "after losses or silence the window has packets:", packets});
+  config_.tell({now, peer_token(), "window after losses or silence, in packets:", packets});
 }
 
 // ---- time ----

@@ -59,7 +59,7 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& message = messages_[i];
     if (!queue.forgoes(message.number)) {
-      check(message.to_say <= due_, "the frames that are due are those of all messages");
+      check(message.to_say <= due_, "the number of due frames is the sum over all messages");
       due_ -= message.to_say;
       message.to_say = 0;
       message.all_sent = false;

@@ -192,7 +192,7 @@ void Lifecycle::on_breach(Time now, std::uint64_t token, std::string_view invari
   if (slot == nullptr) return;
   const Error error{ErrorCode::kInternal,
                     fmt::format("an invariant of DLCP is broken: {}", invariant),
-                    "this is a mistake in the plugin: please report it with this line"};
+                    "this is a bug in the plugin: please report it with this line"};
   if (slot->party.is_connection()) return fail_context(now, slot->context, error, slot);
   if (!slot->party.is_association()) return;
   slots_.for_each([&](Slot& stream) {

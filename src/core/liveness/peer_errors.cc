@@ -9,7 +9,8 @@ namespace dlcp::core {
 namespace {
 
 constexpr const char* kSeeLog = "see the peer's log";
-constexpr std::string_view kRejected = "the peer's host rejects our packets, and nothing answers";
+constexpr std::string_view kRejected =
+    "the peer's host rejects packets, and the peer does not answer";
 constexpr std::string_view kUnanswered = "the peer has not answered for ";
 constexpr std::string_view kSilent = "the peer has been silent for ";
 
@@ -27,7 +28,7 @@ Error peer_refuses(const wire::Refuse& refuse) {
   const std::string what = "the peer refuses the connection: " + refuse.reason;
   if (refuse.cause == wire::Refuse::Cause::kClosed) return {ErrorCode::kRemote, what, kSeeLog};
   return {ErrorCode::kInvalidUsage, what,
-          "run the same plugin version on every rank, with settings alike"};
+          "run the same plugin version with the same settings on every rank"};
 }
 
 Error closed_by_peer(std::string what) {
@@ -57,11 +58,11 @@ bool is_silence(const Error& error) {
 
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes) {
   return {ErrorCode::kRemote,
-          fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets "
-                      "of data have up to {} bytes",
+          fmt::format("the peer answers, but for {} ms no packet got through to it while {}; "
+                      "packets of data have up to {} bytes",
                       milliseconds(timeout), what, packet_bytes),
-          "check that the network carries packets of this size, and of the exact class, to the "
-          "peer (dlcp doctor --peer)"};
+          "check that the network carries packets of this size and of class exact to the peer "
+          "(dlcp doctor --peer)"};
 }
 
 }  // namespace dlcp::core

@@ -14,7 +14,7 @@
 namespace dlcp::core {
 
 // The beginning of an error that a peer's RESET caused; the peer's reason follows.
-inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
+inline constexpr std::string_view kPeerGaveUp = "the peer reported an error: ";
 
 Error peer_gave_up(const wire::Reset& reset);
 // The peer refuses: its settings do not match, or the listener is closed.

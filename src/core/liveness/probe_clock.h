@@ -60,7 +60,7 @@ class ProbeClock {
   // Probes to send now, each on its own path.
   unsigned due() const { return due_; }
   void on_sent() {
-    check(due_ > 0, "only a probe that is due is sent");
+    check(due_ > 0, "only a due probe is sent");
     --due_;
   }
   // Rounds of probes since the last answer, and since the last progress.

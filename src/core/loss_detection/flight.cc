@@ -135,7 +135,7 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& c
         arrived_late(now, path, record);
       }
       record.settled = true;
-      check(records_ > 0, "a record that is settled was counted");
+      check(records_ > 0, "a settled record must have been counted");
       --records_;
     }
     while (!path.records.empty() && path.records.front().settled) {

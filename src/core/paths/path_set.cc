@@ -149,7 +149,7 @@ void PathSet::restore(Path& path) {
   path.pause = Duration::zero();
   if (!path.avoided) return;
   path.avoided = false;
-  check(avoided_ > 0, "a path that is avoided was counted");
+  check(avoided_ > 0, "an avoided path must have been counted");
   --avoided_;
 }
 

@@ -13,7 +13,7 @@ namespace {
 // The reason that the sender of a connection gets if the listener closes before it accepts.
 constexpr std::string_view kListenerClosed = "the listener was closed";
 constexpr std::string_view kEncryptionDiffers =
-    "one of the two ranks encrypts payloads (DLCP_ENCRYPT), the other does not";
+    "one of the two ranks encrypts payloads (DLCP_ENCRYPT), but the other does not";
 
 bool encrypts(wire::Protection protection) {
   return protection == wire::Protection::kEncrypted;

@@ -150,7 +150,7 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
 bool RecvQueue::on_placed(std::uint64_t number) {
   if (number < first_ || number - first_ >= messages_.size()) return false;
   RecvMessage& message = at(number);
-  check(message.placing > 0, "what has been placed was to be placed");
+  check(message.placing > 0, "only data that waits for placement can be placed");
   if (--message.placing > 0) return false;
   if (message.complete()) report_done();
   return true;

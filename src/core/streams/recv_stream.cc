@@ -83,7 +83,7 @@ void RecvStream::on_accepted() {
 void RecvStream::check_overflow() {
   if (!queue_.overflow()) return;
   fail({ErrorCode::kInvalidUsage,
-        fmt::format("a message of {} bytes came for a receive of {} bytes",
+        fmt::format("a message of {} bytes arrived for a receive of {} bytes",
                     queue_.overflow()->message_bytes, queue_.overflow()->buffer_bytes),
         "post receives at least as large as the peer's sends"});
 }
@@ -104,7 +104,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
   watch(now);
   if (!queue_.has_posted()) return;
   if (peer_closed_) {
-    fail(closed_by_peer("the peer has closed the connection, and a receive was posted"));
+    fail(closed_by_peer("the peer has closed the connection before this receive was posted"));
     return;
   }
   association_->report(now, *this, waited_for);

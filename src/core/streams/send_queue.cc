@@ -121,7 +121,7 @@ void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   sent.coding.format = message.coding.format;
   if (sent.again) {
     message.lost.clear(chunk.chunk);
-    check(message.lost_count > 0 && lost_total_ > 0, "only a chunk that was lost is sent again");
+    check(message.lost_count > 0 && lost_total_ > 0, "only a lost chunk is sent again");
     --message.lost_count;
     --lost_total_;
     return;
@@ -241,13 +241,14 @@ void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask
   message.lost.clear_mask(word, spurious);
   const auto spurious_count = static_cast<std::uint32_t>(std::popcount(spurious));
   const auto fresh_count = static_cast<std::uint32_t>(std::popcount(fresh));
-  check(spurious_count <= message.lost_count, "only a chunk that counts as lost is found again");
+  check(spurious_count <= message.lost_count,
+        "only a chunk declared lost can be found to have arrived");
   message.lost_count -= spurious_count;
   message.acked_count += fresh_count;
   if (message.forgoes) {
     result.forgone += spurious_count;
   } else {
-    check(spurious_count <= lost_total_, "the queue counts what its messages have lost");
+    check(spurious_count <= lost_total_, "the queue counts the lost chunks of all its messages");
     lost_total_ -= spurious_count;
     result.spurious += spurious_count;
   }

@@ -35,7 +35,7 @@ void SendStream::fail(Error error) {
 void SendStream::post(Time now, RequestId request, std::span<const std::byte> message,
                       const Licence& licence) {
   if (peer_closed_)
-    return fail(closed_by_peer("the peer has closed the connection, and a send was posted"));
+    return fail(closed_by_peer("the peer has closed the connection before this send was posted"));
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         licence.bears_a_packet(message.size(), handshake_.payload_bytes()) &&
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
@@ -169,7 +169,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
     association_->on_settled(acked.in_flight);
   }
   if (!queue_.empty())
-    fail(closed_by_peer("the peer closed the connection before it had received everything"));
+    fail(closed_by_peer("the peer closed the connection before it had received all data"));
   watch(now);
   association_->watch(now);
 }

@@ -91,7 +91,7 @@ std::optional<Error> set_key(FaultSpec& spec, std::string_view key, std::string_
   }
   if (key == "blackhole")
     return check(set_blackholes(spec, value), "paths from 0 to 255 (3+5) or a share of them (25%)");
-  return Error{ErrorCode::kInvalidUsage, fmt::format("there is no fault called \"{}\"", key),
+  return Error{ErrorCode::kInvalidUsage, fmt::format("there is no fault \"{}\"", key),
                fmt::format("known are {}", kKeys)};
 }
 
@@ -111,7 +111,7 @@ Result<FaultSpec> parse_fault_spec(std::string_view text) {
     const std::size_t equals = item.find('=');
     if (equals == item.npos) {
       return Error{ErrorCode::kInvalidUsage, fmt::format("fault \"{}\" has no value", item),
-                   "write key=value, with commas between: drop=0.01,seed=7"};
+                   "write key=value, separated by commas: drop=0.01,seed=7"};
     }
     const std::string_view key = item.substr(0, equals);
     if (!seen.insert(key).second)

@@ -18,7 +18,7 @@ constexpr std::array<const char*, 19> kTypeNames = {
 
 std::string frame_text(const TracedPacket& packet, std::span<const std::byte> begin) {
   const auto head = wire::decode_head(begin);
-  if (!head) return fmt::format("{} bytes that are no frame of ours", packet.bytes);
+  if (!head) return fmt::format("{} bytes that are not a frame of DLCP", packet.bytes);
   const char* type = kTypeNames[static_cast<std::size_t>(head->type) % kTypeNames.size()];
   const auto data = wire::decode_data(begin);
   if (!data) {

@@ -55,9 +55,9 @@ Error nothing_chosen(std::string_view selection, const std::vector<InterfaceAddr
                                 : fmt::format("no usable interface matches \"{}\"", selection);
   return Error{
       ErrorCode::kInvalidUsage,
-      fmt::format("{}; up and with an address: {}", asked,
+      fmt::format("{}; active interfaces with an address: {}", asked,
                   names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-      "name one of them (a prefix, \"=name\" for the exact name, \"^name\" for all others)"};
+      "select one of them (a prefix; \"=name\" for the exact name; \"^name\" for all others)"};
 }
 
 }  // namespace

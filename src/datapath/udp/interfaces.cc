@@ -235,7 +235,7 @@ Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip) 
   ifreq request{};
   if (interface.size() >= sizeof request.ifr_name) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("\"{}\" is too long for an interface's name", interface), ""};
+                 fmt::format("\"{}\" is too long for the name of an interface", interface), ""};
   }
   std::memcpy(request.ifr_name, interface.data(), interface.size());
   const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));

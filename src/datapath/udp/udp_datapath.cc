@@ -75,9 +75,9 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   const std::size_t wanted = options.datagram_bytes_max == 0 ? carried : options.datagram_bytes_max;
   if (wanted > carried || wanted < kDatagramBytesMin) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("datagrams of {} bytes cannot be used on {} with MTU {}", wanted,
+                 fmt::format("datagrams of {} bytes do not fit on {} with MTU {}", wanted,
                              to_string(options.local_ip), mtu.value()),
-                 fmt::format("choose {} to {} bytes", kDatagramBytesMin, carried)};
+                 fmt::format("choose a size from {} to {} bytes", kDatagramBytesMin, carried)};
   }
   return wanted;
 }
@@ -86,7 +86,7 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
 
 Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options) {
   if (options.paths < 1 || options.paths > kPathsMax) {
-    return Error{ErrorCode::kInvalidUsage, fmt::format("{} paths asked for", options.paths),
+    return Error{ErrorCode::kInvalidUsage, fmt::format("{} paths were requested", options.paths),
                  fmt::format("choose 1 to {}", kPathsMax)};
   }
   Result<std::size_t> datagram_bytes = choose_datagram_bytes(options);
@@ -172,12 +172,13 @@ std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
 Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
   const auto theirs = decode_device_address(peer);
   if (!theirs) {
-    return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
+    return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle has an unknown form",
                  "run the same plugin version on all ranks"};
   }
   if (!theirs->has(LocatorKind::kUdpPort)) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("this rank sends over UDP ({}), the peer's rank at {} over RoCE alone",
+                 fmt::format("this rank sends over UDP ({}), but the peer's rank at {} only "
+                             "over RoCE",
                              to_string(address_.ip), to_string(*theirs)),
                  "set DLCP_DATAPATH to the same on all ranks, or leave it at auto"};
   }
@@ -187,8 +188,8 @@ Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
     };
     return Error{
         ErrorCode::kInvalidUsage,
-        fmt::format("this rank is at {} ({}), the peer's rank at {} ({})", to_string(address_.ip),
-                    name(address_), to_string(theirs->ip), name(*theirs)),
+        fmt::format("this rank is at {} ({}), but the peer's rank is at {} ({})",
+                    to_string(address_.ip), name(address_), to_string(theirs->ip), name(*theirs)),
         "choose interfaces of one address family on all ranks (DLCP_IFNAME)"};
   }
   return Unit{};

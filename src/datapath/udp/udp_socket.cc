@@ -62,7 +62,7 @@ Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
     if (::bind(fd, &address.any, address.size) == 0) return port;
     if (errno != EADDRINUSE && errno != EACCES) {
       return system_error(errno, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
-                          "choose the address of an interface that is up on this host");
+                          "choose the address of an active interface of this host");
     }
   }
   return Error{ErrorCode::kSystem,

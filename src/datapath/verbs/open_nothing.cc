@@ -5,7 +5,8 @@ namespace dlcp::datapath {
 namespace {
 
 Error not_built() {
-  return {ErrorCode::kInvalidUsage, "this build has no RoCE datapath: rdma-core was not found",
+  return {ErrorCode::kInvalidUsage,
+          "this build has no RoCE datapath, because rdma-core was not found when it was built",
           "install libibverbs-dev and build again, or set DLCP_DATAPATH=udp"};
 }
 

@@ -157,7 +157,7 @@ std::string why_unusable(const RocePort& port, int gid_index) {
     std::string indices;
     for (const RoceGid& gid : port.gids)
       indices += fmt::format("{}{}", indices.empty() ? "" : ", ", gid.index);
-    return fmt::format("GID {} is no RoCEv2 address (these are: {})", gid_index, indices);
+    return fmt::format("GID {} is not a RoCEv2 address (RoCEv2 addresses: {})", gid_index, indices);
   }
   return {};
 }
@@ -182,7 +182,7 @@ Result<std::vector<RocePort>> choose_roce_ports(std::string_view selection, int 
                                   : fmt::format("no usable RoCEv2 port matches \"{}\"", selection);
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("{}; RDMA ports: {}", asked, all.empty() ? "none" : all),
-                 "see `dlcp doctor`; check DLCP_HCA and DLCP_GID_INDEX"};
+                 "run `dlcp doctor`; check DLCP_HCA and DLCP_GID_INDEX"};
   }
   return chosen;
 }

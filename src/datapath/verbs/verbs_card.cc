@@ -20,11 +20,11 @@ const char* hint_for(int error) {
       return "raise the limit on locked memory (ulimit -l; `dlcp doctor` shows it)";
     case EPERM:
     case EACCES:
-      return "give this user (or container) /dev/infiniband/uverbs*";
+      return "give this user (or container) access to /dev/infiniband/uverbs*";
     case ENOSYS:
       return "install the device's driver for rdma-core (package ibverbs-providers)";
     default:
-      return "DLCP_DATAPATH=udp does without RDMA";
+      return "to run without RDMA, set DLCP_DATAPATH=udp";
   }
 }
 
@@ -71,14 +71,14 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
   ibv_device_attr device{};
   ibv_port_attr attributes{};
   if (const int error = v->query_device(card->context.get(), &device))
-    return verbs_error("ask for the device's limits", port, error);
+    return verbs_error("query the device's limits", port, error);
   if (const int error =
           v->query_port(card->context.get(), static_cast<std::uint8_t>(port.port), &attributes))
-    return verbs_error("ask for the port's state", port, error);
+    return verbs_error("query the port's state", port, error);
   card->mtu = std::size_t{128} << attributes.active_mtu;  // IBV_MTU_256 is 1, and so on
   if (card->mtu < kSmallestMtu) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} has an MTU of {} for RoCE, less than the {} that are needed",
+                 fmt::format("the MTU of {} for RoCE is {}, but at least {} are needed",
                              to_string(port), card->mtu, kSmallestMtu),
                  fmt::format("raise the MTU of {} to at least 1280", port.gid.netdev)};
   }

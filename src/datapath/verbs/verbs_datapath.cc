@@ -122,13 +122,14 @@ Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
   if (!decoded || !decoded->has(LocatorKind::kQueuePair)) {
     return Error{
         ErrorCode::kInvalidUsage,
-        fmt::format("this rank sends over RoCE ({}), the peer's rank{} does not",
+        fmt::format("this rank sends over RoCE ({}), but the peer's rank{} does not",
                     to_string(card_->port), decoded ? " at " + to_string(*decoded) : std::string()),
         "see `dlcp doctor` there, or set DLCP_DATAPATH=udp on all ranks"};
   }
   if (decoded->ip.family != address_.ip.family) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("this rank's RoCE address is {}, the peer's {}: not of one family",
+                 fmt::format("this rank's RoCE address is {}, the peer's is {}; their families "
+                             "differ",
                              to_string(address_.ip), to_string(decoded->ip)),
                  "choose GIDs of one family on all ranks (DLCP_GID_INDEX)"};
   }
@@ -263,7 +264,7 @@ std::optional<Error> VerbsDatapath::failure() const {
   return Error{ErrorCode::kSystem,
                fmt::format("the RDMA device {} {}", to_string(card_->port),
                            gone_ ? "is gone" : "has closed its receive queue"),
-               "see the kernel's log; the job must be started anew"};
+               "see the kernel's log, then restart the job"};
 }
 
 bool VerbsDatapath::reads(std::span<const std::byte> memory) {

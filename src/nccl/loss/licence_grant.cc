@@ -41,7 +41,7 @@ Exact examine(const Collective& collective) {
 const char* words_for(Exact why) {
   switch (why) {
     case Exact::kNot:
-      return "licensed to lose";
+      return "may lose data";
     case Exact::kNoBudget:
       return "no budget";
     case Exact::kFunction:
@@ -49,18 +49,18 @@ const char* words_for(Exact why) {
     case Exact::kFinalValues:
       return "final values";
     case Exact::kOutsideNccl:
-      return "not of a collective";
+      return "not part of a collective";
     case Exact::kNoProfiler:
-      return "NCCL does not say what its transfers are: DLCP's profiler is not loaded (NCCL 2.27: "
-             "set NCCL_PROFILER_PLUGIN to this plugin's file; a profiler of your own takes its "
-             "place, and then ReduceScatter alone may lose, where the trafficClass states the "
+      return "NCCL does not describe its transfers, because DLCP's profiler is not loaded (NCCL "
+             "2.27: set NCCL_PROFILER_PLUGIN to the file of this plugin; another profiler "
+             "replaces it, and then only ReduceScatter may lose, if the trafficClass states the "
              "data type and DLCP's tuner is loaded)";
     case Exact::kUnknown:
-      return "NCCL's profiler does not know the transfer";
+      return "NCCL's profiler has no record of the transfer";
     case Exact::kSplit:
-      return "the communicator was split from it: its trafficClass speaks for itself alone";
+      return "another communicator was split from it, to which its trafficClass does not apply";
     case Exact::kContradiction:
-      return "setNetAttr and NCCL's profiler contradict each other";
+      return "setNetAttr and NCCL's profiler report different operations";
     case Exact::kAlgorithm:
       return "the algorithm is not Ring";
     case Exact::kProtocol:
@@ -68,8 +68,8 @@ const char* words_for(Exact why) {
     case Exact::kType:
       return "the data type is not fp32, fp16 or bf16";
     case Exact::kSteps:
-      return "the ring is not cut into messages as known from NCCL 2.27 to 2.30 (is NCCL_BUFFSIZE "
-             "the same in the environment of all ranks?)";
+      return "the ring is not split into messages as in NCCL 2.27 to 2.30 (check that "
+             "NCCL_BUFFSIZE is the same on all ranks)";
   }
   return "";
 }

@@ -38,7 +38,7 @@ Licensing::Licensing(Context& context, int communicator_class)
 
 void Licensing::explain(Exact why) {
   if (worth_saying(why) && context_->first_to_say(static_cast<unsigned>(why))) {
-    say({engine::LogLevel::kInfo, fmt::format("{}: exact, in spite of its budget, where {}",
+    say({engine::LogLevel::kInfo, fmt::format("{}: exact, despite its loss budget, where {}",
                                               name_of(*context_), words_for(why))});
     context_->describe(terms_.budget_ppm, fmt::format("where {}", words_for(why)));
   }
@@ -104,9 +104,9 @@ void announce_terms(Context& context, int communicator_class, bool can_tell) {
   if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) return;
   if (!can_tell) {
     say({engine::LogLevel::kInfo,
-         "exact, in spite of DLCP_LOSS_BUDGET: this NCCL does not say what a transfer belongs to; "
-         "2.28 or later does"});
-    context.describe(terms.budget_ppm, "this NCCL does not say what a transfer belongs to");
+         "exact, despite DLCP_LOSS_BUDGET: this NCCL does not report the operation of a "
+         "transfer; use NCCL 2.28 or later"});
+    context.describe(terms.budget_ppm, "this NCCL does not report the operation of a transfer");
     return;
   }
   profiler::activate(profiler::Reason::kLoss);

@@ -32,9 +32,9 @@ LossTerms loss_terms(std::uint32_t process_budget_ppm, int communicator_class) {
 
 std::string contract(const LossTerms& terms) {
   return fmt::format(
-      "may lose {:.4g}% of each AllReduce and ReduceScatter of floating-point numbers ({}): by "
-      "this "
-      "the user states that they are sums or averages, and worth as much with that share missing",
+      "may lose {:.4g}% of each AllReduce and ReduceScatter of floating-point numbers ({}): "
+      "with this setting the user states that they are sums or averages, and are useful without "
+      "this share",
       terms.budget_ppm / 1e4,
       terms.from_communicator_class ? "trafficClass" : "DLCP_LOSS_BUDGET, DLCP_LOSS_SCOPE");
 }

@@ -124,9 +124,8 @@ TEST_CASE("IPv4 is preferred, then global IPv6; a configured index is used") {
   CHECK(choose_roce_ports("=mlx5_1:2", -1, sys.list()).value().front().gid.index == 1);
   CHECK(choose_roce_ports("mlx5_0", 4, sys.list()).value().front().gid.index == 4);
   CHECK(chosen(sys, "", 2)
-            .starts_with("no RoCEv2 port is usable; RDMA ports: mlx5_0:1 (GID 2 is no RoCEv2 "
-                         "address (these are: 1, 3, "
-                         "4)), "));
+            .starts_with("no RoCEv2 port is usable; RDMA ports: mlx5_0:1 (GID 2 is not a RoCEv2 "
+                         "address (RoCEv2 addresses: 1, 3, 4)), "));
 }
 
 TEST_CASE("unusable ports are listed with the reason") {
