@@ -157,7 +157,7 @@ const AsicRow* find_asic(std::string_view name) {
   return found == std::end(kAsics) ? nullptr : found;
 }
 
-bool drives(const SystemRow& system, const AsicRow& asic) {
+bool runs_on(const SystemRow& system, const AsicRow& asic) {
   return std::find(system.families.begin(), system.families.end(), asic.family) !=
          system.families.end();
 }
@@ -166,11 +166,10 @@ std::string version_hint(std::string_view os, std::string_view version) {
   const auto dot = version.find('.');
   if (os == "eos" && dot != std::string_view::npos && version.size() == dot + 2)
     return "quote it: YAML reads 4.30 as the number 4.3";
-  const std::string why =
-      os == "sonic" ? "before 202205 `config apply-patch` is missing or unknown to us, and so are "
-                      "the rules of its updater; "
-                    : "";
-  return why + "upgrade the switch, or leave it out: it then serves DLCP as its default class";
+  const std::string why = os == "sonic" ? "before 202205, `config apply-patch` is missing or the "
+                                          "rules of its updater are unknown; "
+                                        : "";
+  return why + "upgrade the switch, or leave it out: it then serves DLCP in its default class";
 }
 
 Problem refusal(std::string what, std::string_view seen, std::string expected, std::string hint) {
@@ -190,18 +189,18 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
   const auto known = known_systems();
   if (std::find(known.begin(), known.end(), os) == known.end()) {
     return Result::failed(refusal("unknown operating system", os, "one of " + joined(known),
-                                  "a new vendor is five steps: switch/ARCHITECTURE.md"));
+                                  "switch/vendors/README.md describes how to add a system"));
   }
   if (asic.starts_with("jericho")) {
     return Result::failed(
         refusal("ASICs with virtual output queues are not supported", asic,
                 "one of " + joined(known_asics(os)),
                 "their thresholds are per virtual output queue, which this plan does not model; "
-                "leave the switch out and expect no shedding there"));
+                "leave the switch out; it then does not drop DLCP's packets by level"));
   }
   const AsicRow* const chip = find_asic(asic);
   for (const SystemRow& system : systems()) {
-    if (os != system.os || chip == nullptr || !drives(system, *chip)) continue;
+    if (os != system.os || chip == nullptr || !runs_on(system, *chip)) continue;
     const unsigned number = version_number(version);
     const bool branch = os == "sonic" && version == "master";
     if (!branch && number < system.version_min) {
@@ -220,10 +219,10 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
     result.value->lossy_pool_bytes = chip->lossy_pool_bytes;
     return result;
   }
-  return Result::failed(refusal(fmt::format("unknown ASIC for {}", os), asic,
-                                "one of " + joined(known_asics(os)),
-                                os == "sonic" ? "`generic` works anywhere, with separate queues"
-                                              : "ask for a row in the capability table"));
+  return Result::failed(
+      refusal(fmt::format("unknown ASIC for {}", os), asic, "one of " + joined(known_asics(os)),
+              os == "sonic" ? "`generic` works on any ASIC, with separate queues for the levels"
+                            : "add the ASIC to the capability table"));
 }
 
 bool is_since(std::string_view os, std::string_view version, std::string_view release) {
@@ -243,7 +242,7 @@ std::vector<std::string> known_asics(std::string_view os) {
   for (const SystemRow& system : systems()) {
     if (os != system.os) continue;
     for (const AsicRow& asic : kAsics)
-      if (drives(system, asic)) names.emplace_back(asic.name);
+      if (runs_on(system, asic)) names.emplace_back(asic.name);
   }
   return names;
 }
@@ -270,9 +269,9 @@ std::vector<TargetRow> known_targets() {
     row.mechanism = name_of(system.what.mechanism);
     row.separate_knee = system.what.separate_knee;
     row.control_plane_queue = system.what.control_plane_queue;
-    row.checked_by = "nothing: rendered only with `--unverified`";
+    row.checked_by = "nothing; rendered only with `--unverified`";
     for (const AsicRow& asic : kAsics)
-      if (drives(system, asic)) row.asics.emplace_back(asic.name);
+      if (runs_on(system, asic)) row.asics.emplace_back(asic.name);
     if (system.what.seen_working)
       row.checked_by = "applied and measured in a virtual machine";
     else if (system.what.grammar_checked)

@@ -73,19 +73,18 @@ Checked<FeatureRow> find_feature(const FeatureAsked& asked) {
   }
   Problem problem;
   problem.what =
-      fmt::format("{}{} cannot be had of {} {} on {}", asked.feature,
+      fmt::format("{}{} is not available in {} {} on {}", asked.feature,
                   asked.mode.empty() ? "" : ": " + asked.mode, asked.os, asked.version, asked.asic);
   problem.seen = asked.mode.empty() ? asked.feature : asked.mode;
-  problem.expected = others.empty() ? "nothing: no target here has it" : others;
+  problem.expected = others.empty() ? "no target that dlcp-switch knows has it" : others;
   problem.hint = fmt::format(
-      "leave {} out for this switch (a switch without it serves DLCP all the same), or upgrade it",
-      asked.feature);
+      "leave {} out for this switch (DLCP works without it), or upgrade the switch", asked.feature);
   return Checked<FeatureRow>::failed(std::move(problem));
 }
 
 std::string feature_table_text() {
   std::string text =
-      "| feature | system | since | ASICs | what is written |\n|---|---|---|---|---|\n";
+      "| feature | system | since | ASICs | configuration |\n|---|---|---|---|---|\n";
   for (const FeatureRow& row : feature_rows())
     text += fmt::format("| {}{} | {} | {} | {} | {} |\n", row.feature,
                         row.modes.empty() ? "" : " (" + joined(row.modes) + ")", row.os,

@@ -26,7 +26,7 @@ void check_lossless(Findings& findings, const SwitchPlan& plan) {
     if (has_bit(plan.site->pfc_priorities, queue.queue) ||
         has_bit(plan.site->pfc_priorities, queue.traffic_class)) {
       findings.error("pfc-on-dlcp-queue",
-                     fmt::format("PFC is on for queue {} or class {}, which DLCP's '{}' gets",
+                     fmt::format("PFC is on for queue {} or class {}, which DLCP's '{}' uses",
                                  queue.queue, queue.traffic_class, queue.name));
     }
     if (row.lossless) {
@@ -39,7 +39,7 @@ void check_lossless(Findings& findings, const SwitchPlan& plan) {
     if (row.lossless || has_bit(plan.site->pfc_priorities, row.queue)) {
       findings.error("trimming-on-lossless",
                      fmt::format("queue {} of the site is lossless and trims packets", row.queue),
-                     "", "one or the other: PFC keeps what trimming cuts");
+                     "", "either PFC or trimming: a lossless queue must not trim");
     }
   }
 }
@@ -54,15 +54,15 @@ void check_control_plane(Findings& findings, const SwitchPlan& plan) {
                                    [](const Level& level) { return level.drop_bytes.has_value(); });
     if (drops || ours.mark_bytes) {
       findings.error("control-plane-queue",
-                     fmt::format("DLCP's '{}' marks or drops in queue {}, through which the "
-                                 "switch's own BGP, LACP and BFD leave",
+                     fmt::format("DLCP's '{}' marks or drops in queue {}, which also carries the "
+                                 "switch's own BGP, LACP and BFD packets",
                                  ours.name, queue));
     } else {
       findings.warning("control-plane-queue",
                        fmt::format("DLCP's '{}' shares queue {} with the switch's own BGP, LACP "
-                                   "and BFD, which are then shaped with it",
+                                   "and BFD packets, so its rate limit applies to them, too",
                                    ours.name, queue),
-                       "leave it out of site.may_take_queues where another queue is free");
+                       "leave this queue out of site.may_take_queues if another one is free");
     }
   }
 }
@@ -92,9 +92,10 @@ void check_given_queues(Findings& findings, const SwitchPlan& plan) {
   if (dscps.empty()) return;
   findings.warning("shared-queue",
                    "packets of the site with DSCP " + ranges_text(dscps) +
-                       " lead to queues that it gives up: they are marked, dropped and shaped as "
-                       "DLCP's are",
-                   "make sure that nobody sends them, or map them to the default class");
+                       " use queues that site.may_take_queues gives to DLCP: they are marked, "
+                       "dropped and rate-limited like "
+                       "DLCP's packets",
+                   "make sure that no host sends them, or map them to the default class");
 }
 
 // All 64 DSCPs: the site's are unchanged, each of DLCP's occurs once.
@@ -110,14 +111,15 @@ void check_dscps(Findings& findings, const SwitchPlan& plan) {
     if (row.owner == Owner::kSite && !row.mapped) unmapped.push_back(dscp);
   }
   if (!unmapped.empty()) {
-    findings.warning("unmapped-dscps",
-                     plan.site->unmapped_class
-                         ? fmt::format("DSCPs {} are not in the site's map: they have class {}",
-                                       ranges_text(unmapped), *plan.site->unmapped_class)
-                         : fmt::format("DSCPs {} are not in the site's map; what the switch does "
-                                       "with them is its own choice",
-                                       ranges_text(unmapped)),
-                     "list all 64 in the site's map");
+    findings.warning(
+        "unmapped-dscps",
+        plan.site->unmapped_class
+            ? fmt::format("DSCPs {} are not in the site's map: they belong to class {}",
+                          ranges_text(unmapped), *plan.site->unmapped_class)
+            : fmt::format(
+                  "DSCPs {} are not in the site's map: their treatment depends on the switch",
+                  ranges_text(unmapped)),
+        "list all 64 DSCPs in the site's map");
   }
   for (const TrafficClassRow& row : plan.classes) {
     const char* used = nullptr;
@@ -128,8 +130,8 @@ void check_dscps(Findings& findings, const SwitchPlan& plan) {
     if (used == nullptr) continue;
     findings.warning(
         "customary-dscp",
-        fmt::format("DSCP {} of class '{}' is by custom for {}", row.dscp, row.name, used),
-        "make sure that nobody in the fabric still uses it so");
+        fmt::format("DSCP {} of class '{}' is commonly used for {}", row.dscp, row.name, used),
+        "make sure that no host or switch of the fabric uses it for that");
   }
 }
 
@@ -139,7 +141,8 @@ void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent
       device.lossy_pool_bytes != 0 ? device.lossy_pool_bytes : plan.site->lossy_pool_bytes;
   const std::uint64_t asked = pool + plan.site->lossless_headroom_bytes;
   if (can.buffer_bytes != 0 && asked > can.buffer_bytes) {
-    findings.error("beyond-buffer", "the lossy pool and the lossless headroom exceed the chip",
+    findings.error("beyond-buffer",
+                   "the lossy pool and the lossless headroom exceed the chip's buffer",
                    bytes_text(asked),
                    fmt::format("at most {} on {}", bytes_text(can.buffer_bytes), plan.asic));
   }
@@ -151,16 +154,17 @@ void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent
       for (const Level& level : queue.levels) {
         if (!level.drop_bytes) continue;
         if (*level.drop_bytes <= last)
-          findings.error("level-order", where + ": levels are not dropped in order");
+          findings.error("level-order",
+                         where + ": the drop depths are not in the order of the levels");
         last = *level.drop_bytes;
       }
       const std::uint64_t deepest = std::max(last, queue.mark_bytes.value_or(0));
       if (deepest > queue.limit_bytes) {
-        findings.error("beyond-limit", where + ": a threshold lies beyond the queue's limit",
+        findings.error("beyond-limit", where + ": a threshold is above the queue's limit",
                        bytes_text(deepest), "at most " + bytes_text(queue.limit_bytes));
       }
       if (deepest + can.cell_bytes > can.threshold_bytes_max) {
-        findings.error("out-of-range", where + ": a threshold is out of the target's range",
+        findings.error("out-of-range", where + ": a threshold exceeds the target's range",
                        std::to_string(deepest), std::to_string(can.threshold_bytes_max));
       }
     }
@@ -169,13 +173,13 @@ void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent
 
 void warn_of_unshaped(Findings& findings, const std::vector<unsigned>& queues) {
   const bool one = queues.size() == 1;
-  findings.warning(
-      "unshaped-strict",
-      fmt::format("strict queue{} {} of the site {} not shaped: {} can starve the queues that are "
-                  "served after {}",
-                  one ? "" : "s", fmt::join(queues, ", "), one ? "is" : "are", one ? "it" : "they",
-                  one ? "it" : "them"),
-      one ? "shape it as DLCP's is" : "shape them as DLCP's is");
+  findings.warning("unshaped-strict",
+                   fmt::format("strict queue{} {} of the site {} no rate limit: {} can starve the "
+                               "queues that are served after {}",
+                               one ? "" : "s", fmt::join(queues, ", "), one ? "has" : "have",
+                               one ? "it" : "they", one ? "it" : "them"),
+                   one ? "give it a rate limit, as DLCP's strict queue has"
+                       : "give them rate limits, as DLCP's strict queue has");
 }
 
 void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t used) {
@@ -201,8 +205,9 @@ void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t u
     for (const QueuePlan& queue : group.queues) {
       if (queue.strict && (queue.shape_bits_per_second == 0 ||
                            queue.shape_bits_per_second * 5 > group.group.bits_per_second)) {
-        findings.error("unshaped-strict",
-                       fmt::format("strict queue {} is not shaped to 20% or less", queue.queue));
+        findings.error(
+            "unshaped-strict",
+            fmt::format("the rate limit of strict queue {} is above 20% of the link", queue.queue));
       }
       if (!queue.strict && queue.share_percent < 1) {
         findings.error(
@@ -224,18 +229,19 @@ void check_senders(Findings& findings, const SwitchPlan& plan) {
                   });
   if (shed_by_ect) {
     findings.note("ecn-per-packet",
-                  "levels are told apart by the ECN field: every sender must be able to set it "
-                  "per packet",
+                  "the switch distinguishes drop levels by the ECN field: every sender must be "
+                  "able to set it per packet",
                   "`dlcp doctor --peer HOST` shows whether marks survive");
   }
   if (plan.overlay == Overlay::kVxlanUniform) {
-    findings.warning("overlay-copies-marks",
-                     "DLCP's marks cross the overlay only where tunnels copy DSCP and ECN into the "
-                     "outer header, and ECN marks back out of it; this is not rendered",
-                     "`dlcp doctor --peer HOST` through the overlay shows whether they do");
+    findings.warning(
+        "overlay-copies-marks",
+        "DLCP's DSCPs and ECN marks cross the overlay only if tunnels copy DSCP and ECN into the "
+        "outer header, and ECN marks back; dlcp-switch does not configure this",
+        "`dlcp doctor --peer HOST` through the overlay shows whether the tunnels do so");
   }
   if (!plan.capabilities.hash_settable) {
-    findings.note("hash-fields", "ECMP hash fields are not configured on this target",
+    findings.note("hash-fields", "dlcp-switch does not configure ECMP hash fields on this target",
                   "make sure that the UDP source port is among them");
   }
 }
@@ -252,11 +258,11 @@ void check_release(Findings& findings, const SwitchPlan& plan) {
     if (is_since(plan.os, newest, plan.version)) continue;
     return findings.warning(
         "unread-release",
-        fmt::format("{} {} is newer than {}, the newest release that was read for it: commands and "
-                    "limits are those of {}",
+        fmt::format("{} {} is newer than {}, the newest release whose documentation was read: the "
+                    "commands and limits of {} are used",
                     plan.os, plan.version, newest, newest),
-        "compare the report's commands and ranges with the release's own documents, and try it on "
-        "one switch");
+        "compare the report's commands and ranges with the documentation of the release, and test "
+        "on one switch first");
   }
 }
 

@@ -34,16 +34,18 @@ void check_hash_seeds(Findings& findings, const std::vector<SwitchPlan>& plans) 
     const auto shared = std::find_if(seeds[below].begin(), seeds[below].end(),
                                      [&](unsigned seed) { return seeds[above].count(seed) != 0; });
     if (shared != seeds[below].end()) {
-      findings.warning("polarisation",
-                       fmt::format("{} and {} switches share the hash seed {}: paths polarise",
-                                   name_of(below), name_of(above), *shared),
-                       "a seed for each tier");
+      findings.warning(
+          "polarisation",
+          fmt::format(
+              "{} and {} switches have the same hash seed {}: part of the paths carries no traffic",
+              name_of(below), name_of(above), *shared),
+          "give each tier its own seed");
     }
     if (silent.count(below) != 0 && silent.count(above) != 0) {
       findings.note("polarisation",
                     fmt::format("hash seeds of {} and {} switches are not declared", name_of(below),
                                 name_of(above)),
-                    "equal seeds on both tiers would leave paths empty");
+                    "with equal seeds on both tiers, part of the paths would carry no traffic");
     }
   }
 }
@@ -70,11 +72,13 @@ void check_even_levels(Findings& findings, const std::vector<SwitchPlan>& plans)
   if (kinds.size() < 2) return;
   std::string text;
   for (const auto& [levels, kind] : kinds) {
-    text += fmt::format("{}{} switch{} as {} ({})", text.empty() ? "" : "; ", kind.second,
+    text += fmt::format("{}{} switch{} like {} ({})", text.empty() ? "" : "; ", kind.second,
                         kind.second == 1 ? "" : "es", kind.first, levels);
   }
-  findings.note("uneven-levels", "early-drop levels per queue differ along paths: " + text,
-                "nothing breaks; the coarsest switch decides what is lost under load");
+  findings.note("uneven-levels",
+                "the number of early-drop levels per queue differs along paths: " + text,
+                "this is no error; under load, the switch with the fewest levels decides which "
+                "packets are dropped");
 }
 
 bool same_shares(const LevelShares& a, const LevelShares& b) {
@@ -100,14 +104,13 @@ void check_sent_shares(std::vector<Problem>& problems, const Intent& intent) {
     Findings findings(intent.file, dlcp.shares_line, "");
     findings.warning(
         "level-shares",
-        fmt::format("dlcp.level_shares plans {} (droppable, middle, protected, in percent), and "
+        fmt::format("dlcp.level_shares states {} (droppable, middle, protected, in percent), but "
                     "{} send {}",
                     shares_text(dlcp.level_shares),
                     i == 0 ? "hosts" : "hosts of tenant '" + intent.tenants[i - 1].name + "'",
                     shares_text(dlcp.sent_shares)),
-        "leave level_shares out: it is then what hosts send; `bulk.levels = 3` in the class file "
-        "of "
-        "`classes` makes them send three levels of bulk");
+        "leave level_shares out: the plan then uses the shares that hosts send; with `bulk.levels "
+        "= 3` in the class file, hosts send three levels of bulk");
     auto found = findings.take();
     std::move(found.begin(), found.end(), std::back_inserter(problems));
   }

@@ -20,12 +20,11 @@ void check_cables(Findings& findings, const SwitchPlan& plan, const PortGroupPla
     const SitePort* const port = find_port(*plan.site, name);
     if (port == nullptr || port->cable_metres == 0) continue;
     if (port->cable_metres < group.cable_metres) {
-      findings.error(
-          "cable-length",
-          fmt::format("{} has been told of a shorter cable at {}", plan.site->source, name),
-          fmt::format("{}m", port->cable_metres),
-          fmt::format("{}m, as the intent says", group.cable_metres),
-          "correct CABLE_LENGTH first: headroom follows from it", group.line);
+      findings.error("cable-length",
+                     fmt::format("{} states a shorter cable at {}", plan.site->source, name),
+                     fmt::format("{}m", port->cable_metres),
+                     fmt::format("{}m, as in the intent", group.cable_metres),
+                     "correct CABLE_LENGTH first, because the headroom depends on it", group.line);
       return;
     }
   }
@@ -35,10 +34,12 @@ void check_cables(Findings& findings, const SwitchPlan& plan, const PortGroupPla
       continue;
     findings.warning(
         "headroom",
-        fmt::format("{} has {} of headroom for a lossless priority; {} m at {} need {} at least",
+        fmt::format("{} has {} of headroom for a lossless priority; a cable of {} m at {} needs at "
+                    "least {}",
                     name, bytes_text(port->headroom_bytes), group.cable_metres,
                     rate_text(group.bits_per_second), bytes_text(each.headroom_bytes)),
-        "its lossless class drops under load: raise xoff of the site's profile", group.line);
+        "raise xoff of the site's profile; otherwise its lossless class drops packets under load",
+        group.line);
     return;
   }
 }
@@ -53,11 +54,12 @@ void check_total(Findings& findings, const SwitchPlan& plan, std::uint64_t pool)
   const std::uint64_t chip = plan.capabilities.buffer_bytes;
   if (total == 0 || chip == 0 || plan.site->lossless_headroom_bytes != 0 || pool + total <= chip)
     return;
-  findings.error("beyond-buffer",
-                 "the lossy pool and the headroom that cables and speeds ask for exceed the chip",
-                 fmt::format("{} + {}", bytes_text(pool), bytes_text(total)),
-                 fmt::format("at most {} on {}", bytes_text(chip), plan.asic),
-                 "state a smaller buffer.lossy_pool, or the cables as they are");
+  findings.error(
+      "beyond-buffer",
+      "the lossy pool and the headroom that cables and speeds require exceed the chip's buffer",
+      fmt::format("{} + {}", bytes_text(pool), bytes_text(total)),
+      fmt::format("at most {} on {}", bytes_text(chip), plan.asic),
+      "state a smaller buffer.lossy_pool, or correct the cable lengths");
 }
 
 }  // namespace
@@ -71,33 +73,33 @@ void lint_lossless(Findings& findings, const SwitchPlan& plan, const SwitchInten
   check_total(findings, plan, known != 0 ? known : plan.capabilities.lossy_pool_bytes);
   if (plan.site->pfc_watchdog.value_or(true) || plan.features.pfc_watchdog) return;
   findings.warning("pfc-without-watchdog",
-                   "PFC is on and nobody ends pause storms: one stuck receiver stops the fabric, "
-                   "DLCP's queues with it",
-                   "`pfc_watchdog: {detect: 200ms, restore: 200ms}` for this switch");
+                   "PFC is on without a watchdog: one receiver that sends pause frames without end "
+                   "stops the fabric, including DLCP's queues",
+                   "add `pfc_watchdog: {detect: 200ms, restore: 200ms}` to this switch");
 }
 
 void lint_features(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device) {
   if (plan.features.trimming)
     findings.warning(
         "trimming-needs-receivers",
-        "trimmed packets keep the length of their IP header: kernels and NICs that do not know "
-        "trimming discard them, so DLCP's hosts gain nothing by it yet",
-        "watch the switch's trim counters; leave trimming out where hosts are not prepared");
+        "trimmed packets keep the length in their IP header: kernels and NICs without support for "
+        "trimming discard them, so trimming does not help DLCP yet",
+        "watch the switch's trim counters; leave trimming out if hosts do not support it");
   if (plan.features.load_balancing == LoadBalancing::kPacket)
-    findings.note(
-        "per-packet",
-        "packets of one flow arrive out of order: DLCP takes that, RoCE of the site may not",
-        "ask who else uses these paths");
+    findings.note("per-packet",
+                  "packets of one flow arrive out of order: DLCP tolerates that, but the site's "
+                  "RoCE traffic may not",
+                  "check which other traffic uses these paths");
   if (!device.hash_seed) return;
   const auto& own = plan.site->hash_seed;
   if (own && *own != *device.hash_seed)
     findings.warning("hash-seed",
-                     fmt::format("the switch sets the hash seed {} by itself ({}), not {}", *own,
+                     fmt::format("the switch itself sets the hash seed to {} ({}), not to {}", *own,
                                  plan.site->hash_seed_source, *device.hash_seed),
-                     "state that seed, or change what it comes from");
+                     "state that seed, or change the setting that it follows from");
   else if (!own && !plan.features.hash_seed)
-    findings.note("hash-seed", fmt::format("hash_seed is compared between tiers, not written: {} "
-                                           "has no row for it that is known here",
+    findings.note("hash-seed", fmt::format("hash_seed is compared between tiers but not written: "
+                                           "dlcp-switch knows no setting for it on {}",
                                            plan.os));
 }
 

@@ -38,7 +38,7 @@ bool has_shape(std::string_view name, std::string_view shape) {
 }
 
 // "EthernetN or EthernetN/N".
-std::string in_words(const std::vector<std::string>& shapes) {
+std::string shapes_text(const std::vector<std::string>& shapes) {
   std::string text;
   for (const std::string& shape : shapes)
     text += (text.empty() ? "" : &shape == &shapes.back() ? " or " : ", ") + shape;
@@ -56,9 +56,9 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
       if (std::find(known.begin(), known.end(), port) != known.end()) continue;
       const std::string like =
           nearest(port, std::vector<std::string_view>(known.begin(), known.end()));
-      findings.error("unknown-port", fmt::format("{} does not have this port", plan.site->source),
-                     port, "", like.empty() ? "" : fmt::format("did you mean '{}'?", like),
-                     group.line);
+      findings.error("unknown-port",
+                     fmt::format("{} does not contain this port", plan.site->source), port, "",
+                     like.empty() ? "" : fmt::format("did you mean '{}'?", like), group.line);
       return;
     }
     const auto is_among = [&port](const std::vector<std::string>& list) {
@@ -69,9 +69,9 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
         shapes.empty() ? !is_among(plan.capabilities.no_port_shapes) : is_among(shapes);
     if (physical) continue;
     findings.error("port-name", fmt::format("{} has no physical port of this name", plan.os), port,
-                   shapes.empty() ? "a port that packets leave through" : in_words(shapes),
-                   "name the members of a port channel or VLAN, not the channel itself, and ports, "
-                   "not interfaces on them",
+                   shapes.empty() ? "a physical port" : shapes_text(shapes),
+                   "name physical ports: the members of a port channel or VLAN instead of the "
+                   "channel, and ports instead of their subinterfaces",
                    group.line);
     return;
   }
@@ -81,29 +81,30 @@ void check_trust(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
   if (group.trust != Trust::kRemarked || rewrites_marks(plan, group)) return;
   const bool by_class = plan.capabilities.remarking == Remarking::kBySpareClass;
   const bool leaves_unseen = by_class && !has_uplinks(plan);
-  const char* why = leaves_unseen ? ", for the intent names no port of it with role: fabric, and "
-                                    "marks are rewritten as packets leave by those"
-                    : by_class    ? ", for no traffic class is free to carry them alone"
+  const char* why = leaves_unseen ? ", because the intent lists no port of this switch with role: "
+                                    "fabric, at which DSCPs would be rewritten"
+                    : by_class    ? ", because no traffic class is free for these packets"
                                   : "";
   findings.warning(
       "marks-survive",
-      fmt::format("{} cannot rewrite DSCPs here{}: packets of untrusted ports are served as the "
-                  "site's default class, but keep DLCP's marks: on the next switch a tenant's DSCP "
-                  "{} is served as DLCP's control",
+      fmt::format("{} cannot rewrite DSCPs here{}: packets from untrusted ports are served in the "
+                  "site's default class but keep their DSCPs. The next switch serves DSCP {} from "
+                  "such a port as DLCP's control class",
                   plan.os, why, plan.classes.front().dscp),
-      leaves_unseen ? fmt::format("name its uplinks, too; under `ports` of the switch:\n- {{ports: "
+      leaves_unseen ? fmt::format("list its uplinks, too, under `ports` of the switch:\n- {{ports: "
                                   "\"{}UPLINKS\", role: fabric, speed: ...}}",
                                   plan.capabilities.port_prefix)
-                    : "filter the marks at the hosts, or on the next switch",
+                    : "rewrite these DSCPs at the hosts, or on the next switch",
       group.line);
 }
 
 void note_members(Findings& findings, const std::string& lag) {
-  findings.note("lag-members",
-                fmt::format("members of {} are configured one by one: a member added later has "
-                            "none of DLCP's rows",
-                            lag),
-                "render again when members change; its hash needs the UDP source port, too");
+  findings.note(
+      "lag-members",
+      fmt::format(
+          "DLCP's rows belong to the single members of {}: a member that is added later has none",
+          lag),
+      "render again when members change; the hash of the aggregate also needs the UDP source port");
 }
 
 // Link aggregates of the intent. QoS applies to their members one by one.
@@ -118,7 +119,7 @@ void check_declared_aggregates(Findings& findings, const SwitchPlan& plan) {
     } else if (at->second->bits_per_second != group.bits_per_second ||
                at->second->trust != group.trust) {
       findings.error("uneven-lag", "members of a link aggregate differ in speed or trust",
-                     group.lag, "members alike", "", group.line);
+                     group.lag, "members with equal speed and trust", "", group.line);
     }
   }
 }
@@ -137,7 +138,7 @@ void check_imported_aggregates(Findings& findings, const SwitchPlan& plan) {
     const PortGroup* const here = group == group_of.end() ? nullptr : group->second;
     if (here != nullptr && !here->lag.empty() && here->lag != port.lag) {
       findings.error("other-lag",
-                     fmt::format("the intent says that {} is in {}, and {} says {}", port.name,
+                     fmt::format("the intent lists {} as a member of {}, but {} says {}", port.name,
                                  here->lag, plan.site->source, port.lag),
                      here->lag, port.lag, "correct `lag`, or leave it out", here->line);
     }
@@ -153,7 +154,8 @@ void check_imported_aggregates(Findings& findings, const SwitchPlan& plan) {
                    fmt::format("{} and other members of {} ({}) differ in speed or trust, or are "
                                "not all in the intent",
                                port.name, port.lag, plan.site->source),
-                   port.lag, "all members, alike", "list every member in one port group");
+                   port.lag, "all members, with equal speed and trust",
+                   "list every member in one port group");
   }
 }
 

@@ -60,7 +60,7 @@ void describe(Hop& hop, const SwitchPlan& plan, const PortGroup& out, std::uint8
                                static_cast<std::uint8_t>(*hop.traffic_class % kQueueCount));
   hop.carries = "site";
   hop.colour = kColours[std::min<std::size_t>(row.drop_precedence, 2)];
-  hop.treatment = "as the site has it";
+  hop.treatment = "as the site configured it";
   if (row.owner != Owner::kDlcp) return;
   const QueuePlan* const queue = queue_at(plan, out, *hop.queue);
   if (queue == nullptr) return;
@@ -119,7 +119,7 @@ std::vector<const SwitchPlan*> kinds_of(const std::vector<SwitchPlan>& plans, Sw
 
 // A separate traffic class is rewritten on egress, at the fabric ports that lead to the next
 // switch.
-bool loses_marks(const SwitchPlan& plan, const PortGroup& in, const std::string& out) {
+bool rewrites_on_egress(const SwitchPlan& plan, const PortGroup& in, const std::string& out) {
   if (!remark_class(plan, in)) return rewrites_marks(plan, in);
   return std::any_of(plan.groups.begin(), plan.groups.end(), [&out](const PortGroupPlan& each) {
     const auto& ports = each.group.ports;
@@ -133,7 +133,7 @@ bool loses_marks(const SwitchPlan& plan, const PortGroup& in, const std::string&
 std::uint8_t leaving_dscp(const SwitchPlan& plan, const PortGroup& in, const std::string& out,
                           std::uint8_t dscp) {
   const std::uint8_t as = classed_as(plan, in, dscp);
-  if (as != dscp && loses_marks(plan, in, out)) return as;
+  if (as != dscp && rewrites_on_egress(plan, in, out)) return as;
   const SitePort* const port = find_port(*plan.site, out);
   if (port == nullptr || !port->rewrites_dscps) return dscp;
   const std::uint8_t traffic_class = class_at(plan, as);
@@ -247,12 +247,12 @@ void lint_egress(Findings& findings, const SwitchPlan& plan) {
       const TrafficClassRow* const lost = found->row;
       findings.error(
           "egress-rewrite",
-          fmt::format(
-              "{} rewrites DSCPs as packets leave: class '{}'{} (DSCP {}) leaves as DSCP {}", port,
-              lost->name, found->name.empty() ? "" : " of tenant '" + found->name + "'", lost->dscp,
-              leaving_dscp(plan, in, port, lost->dscp)),
-          plan.site->egress_rewrite, "no rewriting on ports that DLCP's packets leave through",
-          "take it off these ports: the next switch would serve all of DLCP's levels as one",
+          fmt::format("{} rewrites DSCPs on egress: class '{}'{} (DSCP {}) leaves as DSCP {}", port,
+                      lost->name, found->name.empty() ? "" : " of tenant '" + found->name + "'",
+                      lost->dscp, leaving_dscp(plan, in, port, lost->dscp)),
+          plan.site->egress_rewrite, "no rewriting on the egress ports of DLCP's packets",
+          "remove the rewriting from these ports; otherwise the next switch cannot distinguish "
+          "DLCP's levels",
           each.group.line);
       break;
     }

@@ -25,19 +25,20 @@ std::vector<CanaryStep> canary_steps(const Intent& intent) {
 
 std::string abort_thresholds(const SwitchPlan& plan) {
   std::string text =
-      "- a drop, or a PFC storm or watchdog event, in a lossless class that had none in the hour "
+      "- a drop, a PFC storm or a watchdog event in a lossless class that had none in the hour "
       "before;\n"
-      "- drops in a queue of the site above twice its rate in the hour before, for 5 minutes;\n"
+      "- for 5 minutes, drops in a queue of the site at more than twice the rate of the hour "
+      "before;\n"
       "- a routing session or link that goes down;\n";
   for (const QueuePlan& queue : plan.groups.front().queues) {
     if (!queue.strict) continue;
     text += fmt::format(
-        "- any drop in queue {} (control): it is shaped too low, or a stranger marks "
-        "its DSCP;\n",
+        "- any drop in queue {} (control): its rate limit is too low, or other senders use its "
+        "DSCP;\n",
         queue.queue);
   }
   text +=
-      "- a training job on hosts behind this switch whose step time grows by more than 5%, while "
+      "- a training job on hosts behind this switch whose step time grows by more than 5% while "
       "its counter packets_retransmitted grows faster than before.\n";
   return text;
 }

@@ -19,7 +19,7 @@ ExitCode run_check(const CheckOptions& options) {
   if (options.intent.json) {
     fmt::print("{}", problems_json(collapsed(loaded.problems)));
   } else {
-    print_problems(loaded.problems, true);
+    print_problems(loaded.problems, {.notes = true, .all = options.intent.all});
     if (loaded.intent) fmt::print("{}: ", counted(loaded.intent->switches.size(), "switch"));
     fmt::print("{}, {}, {}\n", counted(count(Severity::kError), "error"),
                counted(count(Severity::kWarning), "warning"),

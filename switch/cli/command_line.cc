@@ -36,8 +36,9 @@ Verb<Options> add_verb(CLI::App& app, ExitCode& exit_code, const char* name,
 void add_intent_options(CLI::App& verb, IntentOptions& options) {
   verb.add_option("INTENT", options.file, "Intent file (YAML); `dlcp-switch init` writes a sample")
       ->required();
-  verb.add_option("--switch", options.only, "Only the switch of this name");
-  verb.add_flag("--json", options.json, "One JSON object on standard output");
+  verb.add_option("--switch", options.only, "Process only the switch with this name");
+  verb.add_flag("--json", options.json, "Print one JSON object on standard output");
+  verb.add_flag("--all", options.all, "Print every message, not only the first ten of each kind");
 }
 
 void add_folder(CLI::App& verb, std::string& folder, const char* help) {
@@ -52,28 +53,30 @@ void add_pace(CLI::App& verb, const char* name, unsigned& pace, unsigned least, 
 void add_init(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] =
       add_verb(app, exit_code, "init", "Write a commented sample of an intent file", run_init);
-  verb->add_option("FILE", options->file, "Where to; `-`: standard output")->capture_default_str();
+  verb->add_option("FILE", options->file, "File to write; `-`: standard output")
+      ->capture_default_str();
   verb->add_option(
       "--classes", options->classes,
-      "Write a class file with DSCPs of RFC 2474's pools for local use (xxxx11, "
-      "xxxx01), for dlcp.classes here and DLCP_CLASSES on the hosts; FILE, too, unless "
-      "it is there");
+      "Also write a class file with DSCPs from RFC 2474's pools for local use (xxxx11, xxxx01), "
+      "for dlcp.classes in the intent and DLCP_CLASSES on the hosts. An existing FILE is kept");
 }
 
 void add_plan(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] = add_verb(
       app, exit_code, "plan",
-      "Print queues, shares and depths of every switch, and what had to be merged", run_plan);
+      "Print queues, shares and depths of every switch, and the classes that had to be merged",
+      run_plan);
   add_intent_options(*verb, options->intent);
-  verb->add_flag("--explain", options->explain, "Also where every number comes from");
+  verb->add_flag("--explain", options->explain, "Also print the origin of every number");
 }
 
 void add_check(CLI::App& app, ExitCode& exit_code) {
-  const auto [verb, options] = add_verb(
-      app, exit_code, "check",
-      "Look for what a well-formed configuration would still do wrong; writes nothing", run_check);
+  const auto [verb, options] = add_verb(app, exit_code, "check",
+                                        "Check the intent and the plan for mistakes that a "
+                                        "well-formed configuration can contain; writes nothing",
+                                        run_check);
   add_intent_options(*verb, options->intent);
-  verb->add_flag("--strict", options->strict, "Exit 1 for warnings, too");
+  verb->add_flag("--strict", options->strict, "Exit with 1 if there are warnings");
 }
 
 void add_render(CLI::App& app, ExitCode& exit_code) {
@@ -81,72 +84,78 @@ void add_render(CLI::App& app, ExitCode& exit_code) {
       app, exit_code, "render",
       "Write configuration, rollback, verification and a report for every switch", run_render);
   add_intent_options(*verb, options->intent);
-  add_folder(*verb, options->folder, "Folder, one subfolder per switch");
+  add_folder(*verb, options->folder, "Output folder, with a subfolder for each switch");
   verb->add_flag("--unverified", options->unverified,
-                 "Also write text that no grammar has checked; its first line says so");
+                 "Also write text that no grammar has checked, with a notice in its first line");
 }
 
 void add_diff(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] = add_verb(
       app, exit_code, "diff",
-      "Rows that would change against the imported configuration (exit 4 if any)", run_diff);
+      "Print the rows that would change in the imported configuration (exit 4 if there are any)",
+      run_diff);
   add_intent_options(*verb, *options);
 }
 
 void add_verify(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] = add_verb(
       app, exit_code, "verify",
-      "Commands that show DLCP at work; with their output, whether it is as planned", run_verify);
+      "Print commands that show DLCP's queues; given their output, check it against the plan",
+      run_verify);
   add_intent_options(*verb, options->intent);
   verb->add_option("--captured", options->captured,
-                   "File with what the commands printed on the switch, or JSON of Prometheus' "
-                   "/api/v1/query or of a gNMI Get (exit 4 if not as planned)");
+                   "File with the output of these commands, or JSON from Prometheus' /api/v1/query "
+                   "or a gNMI Get (exit 4 if it does not match the plan)");
 }
 
 void add_trace(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] = add_verb(
       app, exit_code, "trace",
-      "Follow each class from host to host: queue, colour and DSCP at every port", run_trace);
+      "Trace each class from host to host: print queue, colour and DSCP at every port", run_trace);
   add_intent_options(*verb, options->intent);
-  constexpr const char* kEnd = "A name of `hosts`, SWITCH:PORT, or a switch (its first host port)";
+  constexpr const char* kEnd =
+      "A name from `hosts`, SWITCH:PORT, or a switch (its first host port)";
   verb->add_option("--from", options->from, kEnd)->required();
   verb->add_option("--to", options->to, kEnd)->required();
-  verb->add_option("--class", options->only_class, "Only this class (exit 1 if a class changes)");
+  verb->add_option("--class", options->only_class,
+                   "Trace only this class (exit 1 if a traced class changes)");
 }
 
 void add_rollout(CLI::App& app, ExitCode& exit_code) {
-  const auto [verb, options] =
-      add_verb(app, exit_code, "rollout",
-               "Write the order of change as an Ansible inventory and playbooks; pushes nothing",
-               run_rollout);
+  const auto [verb, options] = add_verb(
+      app, exit_code, "rollout",
+      "Write an Ansible inventory and playbooks that change the switches in order; runs nothing",
+      run_rollout);
   add_intent_options(*verb, options->intent);
-  add_folder(*verb, options->folder, "The folder that `render` writes");
+  add_folder(*verb, options->folder, "The folder that `render` has written");
   RolloutPace& pace = options->pace;
-  add_pace(*verb, "--ports", pace.ports, 1, 512, "Ports of one switch that change at once");
+  add_pace(*verb, "--ports", pace.ports, 1, 512, "Ports of one switch to change at the same time");
   add_pace(*verb, "--serial", pace.leaves, 1, 1000,
-           "Leaves that change at once, after the canaries");
-  add_pace(*verb, "--canary-minutes", pace.canary_minutes, 0, 10000, "Under load, after a canary");
-  add_pace(*verb, "--batch-minutes", pace.batch_minutes, 0, 10000, "Under load, after a batch");
+           "Leaves to change at the same time, after the canaries");
+  add_pace(*verb, "--canary-minutes", pace.canary_minutes, 0, 10000,
+           "Time under load after each canary");
+  add_pace(*verb, "--batch-minutes", pace.batch_minutes, 0, 10000,
+           "Time under load after each batch");
 }
 
 void add_telemetry(CLI::App& app, ExitCode& exit_code) {
-  const auto [verb, options] = add_verb(
-      app, exit_code, "telemetry",
-      "Write what watches DLCP's queues: counters' names, Prometheus rules, a Grafana dashboard",
-      run_telemetry);
+  const auto [verb, options] = add_verb(app, exit_code, "telemetry",
+                                        "Write files that monitor DLCP's queues: names of "
+                                        "counters, Prometheus rules, a Grafana dashboard",
+                                        run_telemetry);
   add_intent_options(*verb, options->intent);
-  add_folder(*verb, options->folder, "The folder that `render` writes");
+  add_folder(*verb, options->folder, "The folder that `render` has written");
 }
 
 void add_tables(CLI::App& app, ExitCode& exit_code) {
-  app.add_subcommand("keys", "Every key of an intent file")->callback([&exit_code] {
+  app.add_subcommand("keys", "Print every key of an intent file")->callback([&exit_code] {
     exit_code = run_keys();
   });
-  const auto [verb, options] =
-      add_verb(app, exit_code, "targets", "What each kind of switch can express", run_targets);
-  verb->add_flag("--json", options->json, "One JSON object on standard output");
+  const auto [verb, options] = add_verb(app, exit_code, "targets",
+                                        "Print what each kind of switch can express", run_targets);
+  verb->add_flag("--json", options->json, "Print one JSON object on standard output");
   verb->add_flag("--features", options->features,
-                 "Who has trimming, spraying, seeds and watchdogs");
+                 "Print which systems have trimming, spraying, hash seeds and watchdogs");
 }
 
 // The verb that is most similar to the first word; empty if the word is a verb, or none is similar.
@@ -163,22 +172,23 @@ std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
 
 ExitCode run_command_line(int argc, char** argv) {
   CLI::App app{
-      "dlcp-switch: what switches have to do for DLCP, merged into what they do today. "
-      "Begin with `dlcp-switch init`, look with `plan --explain` and `check`, then `render`."};
+      "dlcp-switch: generates switch configuration for DLCP and merges it into the present "
+      "configuration. Begin with `dlcp-switch init`, review with `plan --explain` and `check`, "
+      "then `render`."};
   app.name("dlcp-switch");
   app.formatter(std::make_shared<HelpFormatter>(output_width()));
   app.set_version_flag("--version", std::string("dlcp-switch ") + DLCP_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit: 0 done; 1 errors in intent, site or plan (nothing is written); 2 usage; "
-      "3 text that no grammar has checked, without --unverified; 4 diff or verify found "
-      "something; 5 a file cannot be read or written.");
+      "Exit codes: 0 done; 1 errors in the intent, the site or the plan (nothing is written); 2 "
+      "usage; 3 no grammar has checked the text and --unverified was not given; 4 diff or verify "
+      "found a difference; 5 a file cannot be read or written.");
   ExitCode exit_code = ExitCode::kOk;
   for (const auto add : {add_init, add_plan, add_check, add_render, add_diff, add_verify, add_trace,
                          add_rollout, add_telemetry, add_tables})
     add(app, exit_code);
   if (const std::string like = unknown_verb(app, argc, argv); !like.empty()) {
-    fmt::print(stderr, "error: no verb '{}'\n  hint: did you mean '{}'?\n", argv[1], like);
+    fmt::print(stderr, "error: unknown verb '{}'\n  hint: did you mean '{}'?\n", argv[1], like);
     return ExitCode::kUsage;
   }
   try {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "switch/cli/message_list.h"
 #include "switch/cli/output.h"
 #include "switch/cli/verbs.h"
 #include "switch/vendors/vendor.h"
@@ -11,10 +12,14 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-void print_change(const Change& change) {
-  if (!change.before.empty()) fmt::print("- {}: {}\n", change.row, change.before);
-  if (!change.after.empty())
-    fmt::print("+ {}: {}  ({})\n", change.row, change.after, name_of(change.impact));
+std::string text_of(const std::vector<Change>& changes) {
+  std::string text = fmt::format("{} {}\n", counted(changes.size(), "row"),
+                                 changes.size() == 1 ? "changes" : "change");
+  for (const auto& [row, before, after, impact] : changes) {
+    if (!before.empty()) text += fmt::format("- {}: {}\n", row, before);
+    if (!after.empty()) text += fmt::format("+ {}: {}  ({})\n", row, after, name_of(impact));
+  }
+  return text;
 }
 
 }  // namespace
@@ -40,12 +45,13 @@ ExitCode run_diff(const IntentOptions& options) {
   if (options.json) {
     fmt::print("{}", changes_json(switches, loaded.problems));
   } else {
-    print_problems(loaded.problems, false);
-    for (const auto& [name, rendering] : switches) {
-      fmt::print("{}: {} rows change\n", name, rendering.changes.size());
-      for (const Change& change : rendering.changes)
-        print_change(change);
-    }
+    print_problems(loaded.problems, {.all = options.all});
+    std::vector<NamedReport> reports;
+    for (const auto& [name, rendering] : switches)
+      reports.push_back({name, text_of(rendering.changes)});
+    // Switches with equal changes are printed together.
+    for (const SharedReport& report : joined_reports(reports))
+      fmt::print("{}: {}", first_names(report.names, options.all), report.text);
   }
   const ExitCode outcome = outcome_of(loaded);
   return outcome == ExitCode::kOk && differs ? ExitCode::kDiffers : outcome;

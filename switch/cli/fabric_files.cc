@@ -17,7 +17,7 @@ std::optional<Problem> write(const std::string& path, const std::vector<TextFile
 
 }  // namespace
 
-ExitCode write_fabric_files(Loaded loaded, bool json, const std::string& folder,
+ExitCode write_fabric_files(Loaded loaded, const IntentOptions& options, const std::string& folder,
                             const std::function<std::vector<TextFile>(const Intent&)>& make,
                             const std::string& next) {
   ExitCode outcome = outcome_of(loaded);
@@ -29,14 +29,14 @@ ExitCode write_fabric_files(Loaded loaded, bool json, const std::string& folder,
       outcome = ExitCode::kFiles;
     }
   }
-  if (json) {
+  if (options.json) {
     std::vector<std::string> names;
     for (const TextFile& file : files)
       names.push_back(file.name);
     fmt::print("{}", files_json(names, loaded.problems));
     return outcome;
   }
-  print_problems(loaded.problems, false);
+  print_problems(loaded.problems, {.all = options.all});
   if (outcome == ExitCode::kOk)
     fmt::print("{} in {}{}\n", counted(files.size(), "file"), folder, next);
   else

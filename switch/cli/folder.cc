@@ -21,7 +21,7 @@ namespace {
 Problem failure(const fs::path& path, const std::string& why) {
   Problem problem;
   problem.file = path.string();
-  problem.what = "cannot be written: " + why;
+  problem.what = "cannot write: " + why;
   return problem;
 }
 
@@ -93,10 +93,13 @@ Folder::~Folder() {
 
 std::optional<Problem> Folder::write(const std::string& path, const std::string& text,
                                      bool executable) const {
-  if (is_taken_) return failure(target_, "another dlcp-switch is writing there; wait for its end");
+  if (is_taken_)
+    return failure(target_,
+                   "another dlcp-switch is writing to this folder; wait until it has ended");
   const fs::path relative(path);
   for (const fs::path& part : relative)
-    if (relative.is_absolute() || part == "..") return failure(relative, "not within the folder");
+    if (relative.is_absolute() || part == "..")
+      return failure(relative, "the path leads out of the folder");
   const fs::path file = partial_ / relative;
   std::ofstream stream(file, std::ios::binary);
   if (!stream) {  // the folder of this file does not exist yet

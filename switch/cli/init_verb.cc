@@ -14,8 +14,8 @@ namespace {
 ExitCode write_new(const std::string& file, std::string_view text) {
   if (std::filesystem::exists(file)) {
     fmt::print(stderr,
-               "{}: error: the file is there already\n  hint: name another: dlcp-switch "
-               "init FILE, or `-` for standard output\n",
+               "{}: error: the file exists already\n  hint: name another file: dlcp-switch init "
+               "FILE, or `-` for standard output\n",
                file);
     return ExitCode::kFiles;
   }
@@ -23,7 +23,7 @@ ExitCode write_new(const std::string& file, std::string_view text) {
   stream << text;
   stream.close();
   if (!stream) {
-    fmt::print(stderr, "{}: error: cannot be written\n", file);
+    fmt::print(stderr, "{}: error: cannot write the file\n", file);
     return ExitCode::kFiles;
   }
   return ExitCode::kOk;
@@ -46,8 +46,9 @@ ExitCode run_init(const InitOptions& options) {
   if (options.classes.empty()) return write_sample(options.file);
   const ExitCode outcome = write_new(options.classes, local_classes());
   if (outcome != ExitCode::kOk) return outcome;
-  fmt::print("wrote {}; name it as dlcp.classes of the intent, and as DLCP_CLASSES on every host\n",
-             options.classes);
+  fmt::print(
+      "wrote {}; name this file in dlcp.classes of the intent and in DLCP_CLASSES on every host\n",
+      options.classes);
   // A user who has an intent already needs only the classes.
   return std::filesystem::exists(options.file) ? ExitCode::kOk : write_sample(options.file);
 }

@@ -38,7 +38,7 @@ Checked<SiteConfig> import_site(const std::string& os, const std::string& file,
   Problem problem;
   problem.file = file;
   problem.what = fmt::format("no import for the operating system '{}'", os);
-  problem.expected = "one of those that `dlcp-switch targets` prints";
+  problem.expected = "a system that `dlcp-switch targets` lists";
   return Checked<SiteConfig>::failed(std::move(problem));
 }
 
@@ -50,7 +50,7 @@ void keep_only(const std::string& name, Intent& intent, std::vector<Problem>& pr
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     Problem problem;
     problem.file = intent.file;
-    problem.what = "no switch of this name";
+    problem.what = "there is no switch with this name";
     problem.seen = name;
     const std::string like = nearest(name, names);
     if (!like.empty()) problem.hint = fmt::format("did you mean '{}'?", like);
@@ -124,15 +124,16 @@ Checked<std::string> read_file(const std::string& path) {
   const auto size = fs::file_size(path, error);
   if (error) return Checked<std::string>::failed(unreadable(path, error.message()));
   if (size > kFileBytesMax)
-    return Checked<std::string>::failed(unreadable(path, "larger than 64 MiB"));
+    return Checked<std::string>::failed(unreadable(path, "the file is larger than 64 MiB"));
   std::ifstream stream(path, std::ios::binary);
   Checked<std::string> result;
   result.value.emplace(size, '\0');
   stream.read(result.value->data(), static_cast<std::streamsize>(size));
   if (!stream) return Checked<std::string>::failed(unreadable(path, "read error"));
   if (const auto line = first_line_not_utf8(*result.value)) {
-    Problem problem = unreadable(
-        path, "convert it, as in: iconv -f LATIN1 -t UTF-8, or -f UTF-16 for PowerShell's output");
+    Problem problem = unreadable(path,
+                                 "convert it, for example with: iconv -f LATIN1 -t UTF-8, or -f "
+                                 "UTF-16 for PowerShell's output");
     problem.what = fmt::format("line {} of the file is not UTF-8", *line);
     return Checked<std::string>::failed(std::move(problem));
   }

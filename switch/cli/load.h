@@ -18,6 +18,7 @@ struct IntentOptions {
   std::string file;
   std::string only;  // one switch; empty: all
   bool json = false;
+  bool all = false;  // print every message, not only the first ones of each kind
 };
 
 struct Loaded {

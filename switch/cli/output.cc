@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "switch/cli/message_list.h"
+
 namespace dlcp::fabric::cli {
 namespace {
 
@@ -102,7 +104,7 @@ Json json_of(const SwitchPlan& plan) {
 }
 
 // A hint without the switch's name.
-std::string hint_of_any(const Problem& problem) {
+std::string hint_without_name(const Problem& problem) {
   const auto name = "'" + problem.what.substr(0, problem.what.find(": ")) + "'";
   std::string hint = problem.hint;
   if (const auto at = hint.find(name); at != std::string::npos) hint.erase(at, name.size());
@@ -137,7 +139,7 @@ std::vector<Problem> collapsed(const std::vector<Problem>& problems) {
                   by_line ? problem.line : 0,
                   of_switch ? without_name(problem.what) : problem.what,
                   problem.seen,
-                  of_switch ? hint_of_any(problem) : problem.hint};
+                  of_switch ? hint_without_name(problem) : problem.hint};
     const auto [at, fresh] = first.emplace(key, kept.size());
     if (fresh) {
       kept.push_back(problem);
@@ -154,11 +156,22 @@ std::vector<Problem> collapsed(const std::vector<Problem>& problems) {
   return kept;
 }
 
-void print_problems(const std::vector<Problem>& problems, bool notes) {
-  for (const Problem& problem : collapsed(problems)) {
-    if (problem.severity == Severity::kNote && !notes) continue;
-    fmt::print(stderr, "{}\n", to_text(problem));
+void print_problems(const std::vector<Problem>& problems, PrintOptions options) {
+  std::vector<Message> messages;
+  for (Problem& problem : collapsed(problems)) {
+    if (problem.severity == Severity::kNote && !options.notes) continue;
+    const bool of_switch = !problem.rule.empty();
+    Message message;
+    message.kind = fmt::format("{} {} {}", name_of(problem.severity), problem.rule,
+                               kind_of(of_switch ? without_name(problem.what) : problem.what));
+    message.hint = std::move(problem.hint);
+    problem.hint.clear();
+    message.text = to_text(problem);
+    message.place = problem.line > 0 ? fmt::format("{}:{}", problem.file, problem.line)
+                                     : std::move(problem.file);
+    messages.push_back(std::move(message));
   }
+  fmt::print(stderr, "{}", message_list(messages, options.all));
 }
 
 std::string counted(std::size_t count, std::string_view noun) {
@@ -270,7 +283,7 @@ std::string verified_json(const std::vector<Verified>& switches,
       commands.push_back({{"command", command.command}, {"shows", command.shows}});
     Json findings = Json::array();
     for (const Finding& finding : each.findings) {
-      Json one = {{"verdict", name_of(finding.verdict)}, {"what", finding.what}};
+      Json one = {{"verdict", name_of(finding.verdict)}, {"what", text_of(finding)}};
       if (!finding.port.empty()) one["port"] = finding.port;
       if (finding.queue >= 0) one["queue"] = finding.queue;
       findings.push_back(std::move(one));

@@ -19,8 +19,13 @@ std::vector<Problem> collapsed(const std::vector<Problem>& problems);
 // "1 switch", "2 errors".
 std::string counted(std::size_t count, std::string_view noun);
 
-// Prints text to standard error; notes only if `notes`.
-void print_problems(const std::vector<Problem>& problems, bool notes);
+struct PrintOptions {
+  bool notes = false;  // print notes, too
+  bool all = false;    // print every problem, not only the first ones of each kind
+};
+
+// Prints text to standard error: see message_list.h.
+void print_problems(const std::vector<Problem>& problems, PrintOptions options);
 
 struct Rendered {
   std::string name;

@@ -23,13 +23,13 @@ ExitCode run_plan(const PlanOptions& options) {
     fmt::print("{}", plans_json(loaded.plans, loaded.problems));
     return outcome_of(loaded);
   }
-  print_problems(loaded.problems, options.explain);
+  print_problems(loaded.problems, {.notes = options.explain, .all = options.intent.all});
   for (std::size_t i = 0; i < loaded.plans.size();) {
     std::size_t next = i + 1;
     while (next < loaded.plans.size() && same_but_name(loaded.plans[i], loaded.plans[next]))
       ++next;
     if (next - i > 1) {
-      fmt::print("{} switches alike, {} to {}:\n", next - i, loaded.plans[i].name,
+      fmt::print("{} equal switches, {} to {}:\n", next - i, loaded.plans[i].name,
                  loaded.plans[next - 1].name);
     }
     fmt::print("{}\n", plan_text(loaded.plans[i], options.explain));

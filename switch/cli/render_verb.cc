@@ -9,6 +9,7 @@
 #include <map>
 
 #include "switch/cli/folder.h"
+#include "switch/cli/message_list.h"
 #include "switch/cli/output.h"
 #include "switch/cli/report.h"
 #include "switch/cli/verbs.h"
@@ -57,7 +58,8 @@ class Renderer {
     if (vendor == nullptr) {
       Problem problem;
       problem.file = options_.intent.file;
-      problem.what = fmt::format("nothing renders '{}' (switch '{}')", plan.os, plan.name);
+      problem.what = fmt::format("no renderer for the operating system '{}' (switch '{}')", plan.os,
+                                 plan.name);
       problems.push_back(std::move(problem));
       return;
     }
@@ -96,12 +98,16 @@ class Renderer {
   const std::vector<Rendered>& switches() const { return switches_; }
 
   // Prints which former folders were kept or are stale.
-  void print_former() const {
+  void print_previous_folders() const {
+    std::vector<Message> messages;
     for (const std::string& kept : outcome_.kept)
-      fmt::print("kept what was there of {}: its rollback leads back to before it\n", kept);
-    if (!options_.intent.only.empty()) return;
+      messages.push_back({"kept the former folder " + kept, "kept",
+                          "its rollback restores the state before that folder was applied", ""});
     for (const std::string& stale : outcome_.stale)
-      fmt::print("stale: {} is no switch of this intent; its folder stays\n", stale);
+      if (options_.intent.only.empty())
+        messages.push_back({"stale: the intent has no switch " + stale, "stale",
+                            "its folder is left as it is", ""});
+    fmt::print("{}", message_list(messages, options_.intent.all));
   }
 
  private:
@@ -123,8 +129,9 @@ class Renderer {
   ExitCode refuse(Loaded& loaded) const {
     Problem problem;
     problem.file = options_.intent.file;
-    problem.what = "some switches would get text that no grammar has checked";
-    problem.hint = "add --unverified, and try it on a virtual image first: scripts/switch-lab";
+    problem.what = "no grammar has checked the text of some switches";
+    problem.hint =
+        "add --unverified, and test the output on a virtual image first: scripts/switch-lab";
     loaded.problems.push_back(std::move(problem));
     return ExitCode::kRefused;
   }
@@ -161,9 +168,9 @@ ExitCode run_render(const RenderOptions& options) {
                changes_json(done ? renderer.switches() : std::vector<Rendered>(), loaded.problems));
     return outcome;
   }
-  print_problems(loaded.problems, false);
+  print_problems(loaded.problems, {.all = options.intent.all});
   if (outcome == ExitCode::kOk) {
-    renderer.print_former();
+    renderer.print_previous_folders();
     fmt::print("{} in {}: begin with FABRIC.md\n", counted(loaded.plans.size(), "switch"),
                options.folder);
   } else {

@@ -95,10 +95,9 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
     of_os[device.os].push_back(device.name);
   }
   std::string text =
-      "# Steps in their order, and what is particular to each system. Add ansible_host and users.\n"
-      "# Commands of dlcp_health and dlcp_keep are unverified: run each by hand on one switch of "
-      "its "
-      "kind\n# first, and see that it prints the number it is named after.\n"
+      "# The steps in order, and the commands of each system. Add ansible_host and users.\n"
+      "# The commands of dlcp_health and dlcp_keep are unverified: first run each by hand on one "
+      "switch of\n# its kind, and check that it prints the number that its name promises.\n"
       "all:\n  children:\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     text += fmt::format("    dlcp_step_{}:\n      hosts:\n", i + 1);
@@ -130,28 +129,29 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
   return text;
 }
 
-constexpr const char* kTasks =
-    R"YAML(# One switch: look, change, wait under load, look again; back where it got worse.
-- name: Copy what was rendered
+constexpr const char* kChangeTasks =
+    R"YAML(# Changes one switch: checks its health, applies the change, waits under load and checks again. Rolls the switch back if
+# its health got worse.
+- name: Copy the rendered files
   ansible.builtin.copy:
     src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
     dest: "{{ dlcp_place }}/"
     mode: preserve
-- name: Look at the switch before
+- name: Check the health before the change
   ansible.builtin.shell: "{{ item.command }}"
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
   loop: "{{ dlcp_health }}"
   loop_control: {label: "{{ item.name }}"}
   changed_when: false
   register: dlcp_before
-- name: Refuse figures that can say nothing
+- name: Refuse health figures that are always zero
   ansible.builtin.assert:
     that: "item.item.name != 'ports_up' or item.stdout | int > 0"
-    fail_msg: "{{ item.item.name }}: its command counted nothing, so it could not stop a rollout"
+    fail_msg: "{{ item.item.name }}: the command counted nothing, so it could not stop the rollout"
     quiet: true
   loop: "{{ dlcp_before.results }}"
   loop_control: {label: "{{ item.item.name }}"}
-- name: Change, wait and look again
+- name: Change, wait and check again
   block:
     - name: Apply
       ansible.builtin.shell: "bash {{ dlcp_apply }}"
@@ -164,21 +164,21 @@ constexpr const char* kTasks =
         timeout: "{{ 60 * dlcp_minutes | int }}"
       delegate_to: localhost
       when: dlcp_applied is changed
-    - name: Look at the switch after
+    - name: Check the health after the change
       ansible.builtin.shell: "{{ item.command }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
       loop: "{{ dlcp_health }}"
       loop_control: {label: "{{ item.name }}"}
       changed_when: false
       register: dlcp_after
-    - name: Stop where it got worse
+    - name: Stop if the health got worse
       ansible.builtin.assert:
         that: "(item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int)"
         fail_msg: "{{ item.0.item.name }}: {{ item.0.stdout }} before, {{ item.1.stdout }} after"
         quiet: true
       loop: "{{ dlcp_before.results | zip(dlcp_after.results) | list }}"
       loop_control: {label: "{{ item.0.item.name }}"}
-    - name: Keep it
+    - name: Save the configuration
       ansible.builtin.shell: "{{ dlcp_keep }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
       when: dlcp_keep | length > 0 and dlcp_applied is changed
@@ -189,11 +189,11 @@ constexpr const char* kTasks =
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
     - name: End the rollout here
       ansible.builtin.fail:
-        msg: "{{ inventory_hostname }} was rolled back; nothing after it was touched"
+        msg: "{{ inventory_hostname }} was rolled back; later switches were not changed"
 )YAML";
 
-constexpr const char* kBack = R"YAML(# One switch: DLCP's rows out again.
-- name: Copy what was rendered
+constexpr const char* kRollbackTasks = R"YAML(# Removes DLCP's rows from one switch.
+- name: Copy the rendered files
   ansible.builtin.copy:
     src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
     dest: "{{ dlcp_place }}/"
@@ -202,7 +202,7 @@ constexpr const char* kBack = R"YAML(# One switch: DLCP's rows out again.
   ansible.builtin.shell: "bash {{ dlcp_rollback }}"
   args: {chdir: "{{ dlcp_place }}"}
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-- name: Keep it
+- name: Save the configuration
   ansible.builtin.shell: "{{ dlcp_keep }}"
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
   when: dlcp_keep | length > 0
@@ -230,13 +230,13 @@ std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& 
 
 std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
   std::string text =
-      "# ansible-playbook -i inventory.yml playbook.yml      stops at the first switch that gets\n"
-      "# worse, after rolling that one back. Run it again to go on: what has it says so and ends.\n"
-      "- name: 'Step 0: jobs'\n  hosts: localhost\n  gather_facts: false\n  tasks:\n"
+      "# ansible-playbook -i inventory.yml playbook.yml      stops at the first switch whose "
+      "health gets\n# worse, after it has rolled that switch back. To continue, run it again: it "
+      "skips switches that are\n# changed already.\n- name: 'Step 0: jobs'\n  hosts: localhost\n  "
+      "gather_facts: false\n  tasks:\n"
       "    - name: Drain\n      ansible.builtin.pause:\n        prompt: >-\n"
       "          Drain jobs from the hosts behind the switches of the first step (ports go down "
-      "for\n"
-      "          minutes), and press Enter. ROLLOUT.md has the times\n"
+      "for\n          minutes), then press Enter. ROLLOUT.md has the times\n"
       "      when: not (dlcp_drained | default(false) | bool)\n";
   for (std::size_t i = 0; i < steps.size(); ++i)
     text += play(i + 1, steps[i], pace, "change.yml");
@@ -244,8 +244,7 @@ std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pa
 }
 
 std::string rollback(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
-  std::string text =
-      "# ansible-playbook -i inventory.yml rollback.yml      last changed, first back.\n";
+  std::string text = "# ansible-playbook -i inventory.yml rollback.yml      in reverse order.\n";
   for (std::size_t i = steps.size(); i > 0; --i)
     text += play(i, steps[i - 1], pace, "back.yml");
   return text;
@@ -258,20 +257,19 @@ std::size_t ports_of(const SwitchIntent& device) {
   return count;
 }
 
-std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
-                  const RolloutPace& pace) {
+std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& steps,
+                         const RolloutPace& pace) {
   constexpr double kSonicMinutesPerPort = 3;  // duration published for the updater, for one port
   std::map<std::string, const SwitchIntent*> device_of;
   for (const SwitchIntent& device : intent.switches)
     device_of[device.name] = &device;
   std::string text = fmt::format(
-      "# {}: rollout\n\nNothing here is run by dlcp-switch. `dlcp-switch render -o` this folder "
-      "first; then\n"
-      "`ansible-playbook -i inventory.yml playbook.yml`, and `rollback.yml` takes all of it "
-      "back.\n\n"
+      "# {}: rollout\n\ndlcp-switch runs none of these files. First write the switches' files with "
+      "`dlcp-switch render -o` this\nfolder, then run `ansible-playbook -i inventory.yml "
+      "playbook.yml`. `rollback.yml` reverts all changes.\n\n"
       "0. Drain jobs from the hosts behind the ports that change: SONiC's updater takes a port "
-      "down\n"
-      "   for minutes. Other systems change without loss by their documentation.\n",
+      "down\n   for minutes. According to their documentation, other systems change without "
+      "loss.\n",
       intent.fabric.name);
   double hours = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -289,20 +287,18 @@ std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
     const double step_hours = rounds * (longest + minutes_of(step, pace)) / 60;
     hours += step_hours;
     text += fmt::format(
-        "{}. {}: {}, {} at a time, {} minutes under load after each: some {:.1f} hours\n", i + 1,
+        "{}. {}: {}, {} at a time, {} minutes under load after each: about {:.1f} hours\n", i + 1,
         step.title, counted(step.switches.size(), "switch"), serial, minutes_of(step, pace),
         step_hours);
   }
   text += fmt::format(
-      "\nSome {:.0f} hours in all, if SONiC needs 3 minutes a port (published for 202405, one port "
-      "a "
-      "patch; larger patches take longer for each port). Every step may be the last one.\n\n"
-      "The playbook stops, and rolls the switch back, where after the wait a routing session or a "
-      "port "
-      "is gone, or (on SONiC) a lossless class has dropped. The commands that count these, in\n"
-      "inventory.yml, are unverified: they were written without a switch at hand. Run each by "
-      "hand\n"
-      "first. REPORT.md of each switch says what else to watch.\n",
+      "\nAbout {:.0f} hours in all, if SONiC needs 3 minutes per port (published for 202405 with "
+      "one port per patch; larger patches take longer for each port). The rollout may end after "
+      "any step.\n\n"
+      "The playbook rolls a switch back and stops if, after the wait, a routing session or a port "
+      "is down, or (on SONiC) a lossless class has dropped packets. The commands that count these, "
+      "in\ninventory.yml, are unverified: they were not tested on a switch. Run each by "
+      "hand\nfirst. REPORT.md of each switch lists what else to watch.\n",
       hours);
   return text;
 }
@@ -314,9 +310,9 @@ std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<Cana
   return {{"inventory.yml", inventory(intent, steps, pace)},
           {"playbook.yml", playbook(steps, pace)},
           {"rollback.yml", rollback(steps, pace)},
-          {"change.yml", kTasks},
-          {"back.yml", kBack},
-          {"ROLLOUT.md", words(intent, steps, pace)}};
+          {"change.yml", kChangeTasks},
+          {"back.yml", kRollbackTasks},
+          {"ROLLOUT.md", rollout_page(intent, steps, pace)}};
 }
 
 }  // namespace dlcp::fabric::cli

@@ -3,23 +3,23 @@
 namespace dlcp::fabric::cli {
 
 std::string_view sample_intent() {
-  return R"(# What dlcp-switch has to know about a fabric. `dlcp-switch keys` lists every key.
+  return R"(# The description of a fabric for dlcp-switch. `dlcp-switch keys` lists every key.
 # yaml-language-server: $schema=intent.schema.json
 
 fabric:
   name: pod7
-  base_rtt: 12us        # host to host and back, idle network (ping over the longest path)
-  link_speed: 400G      # of ports that do not say otherwise
-  incast_degree: 4      # senders that may burst into one port at once
+  base_rtt: 12us        # round-trip time on an idle network (ping over the longest path)
+  link_speed: 400G      # of ports that state no speed
+  incast_degree: 4      # senders that may send a burst to one port at the same time
 
 # dlcp:
-#   classes: dlcp-classes.conf     # the file that DLCP_CLASSES names on the hosts, if there is one
-#   shares: {exact: 20%, urgent: 20%, bulk: 10%}    # parts of a busy link
+#   classes: dlcp-classes.conf     # the file that DLCP_CLASSES names on the hosts, if any
+#   shares: {exact: 20%, urgent: 20%, bulk: 10%}    # shares of a busy link
 
-# What is there today and must stay as it is. Better: running_config below, then only what the
-# configuration cannot say (min_share, may_take_dscps) is needed here.
+# The present configuration, which must not change. It is better to import it (running_config below);
+# then only keys that a running configuration does not have are needed here (min_share, may_take_dscps).
 site:
-  default_class: 0                          # DSCPs not listed; DLCP takes DSCPs from this class alone
+  default_class: 0                          # DSCPs not listed; DLCP takes DSCPs only from this class
   dscp_map: {24-31: 3, EF: 5, CS6: 6}       # DSCP or range -> traffic class
   pfc_priorities: [3]                       # lossless
   queues:
@@ -37,7 +37,7 @@ switches:
     hash_seed: 11
     # running_config: running/{name}.json   # /etc/sonic/config_db.json of each switch
     ports:
-      # Any tenant can mark CS5: say whom each host port trusts.
+      # Any host can send CS5: state for each host port whether its DSCPs are trusted.
       - {ports: "Ethernet[0-124:8]", role: host, trust: dscp}
       - {ports: "Ethernet[128-252:8]", role: fabric}
   - name: spine[1-2]
@@ -52,8 +52,8 @@ switches:
 }
 
 std::string_view local_classes() {
-  return R"(# DLCP's classes on DSCPs of the pools for local use (RFC 2474, section 6), which no customary class
-# has. Name this file as dlcp.classes of the intent and as DLCP_CLASSES on every host.
+  return R"(# DLCP's classes on DSCPs of the pools for local use (RFC 2474, section 6), which no standard class
+# uses. Name this file in dlcp.classes of the intent and in DLCP_CLASSES on every host.
 control.dscp = 43
 exact.dscp = 47
 urgent-protected.dscp = 51

@@ -31,7 +31,7 @@ ExitCode run_telemetry(const TelemetryOptions& options) {
           switches[index] = telemetry::watch_of(plan, *vendor);
       });
   return write_fabric_files(
-      std::move(loaded), options.intent.json, options.folder,
+      std::move(loaded), options.intent, options.folder,
       [&](const Intent& intent) {
         return files_of(intent.fabric.name, telemetry::joined(switches));
       },

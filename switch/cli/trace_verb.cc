@@ -61,8 +61,8 @@ std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {
        {std::pair(from.has_value(), &options.from), std::pair(to.has_value(), &options.to)}) {
     if (found) continue;
     loaded.problems.push_back(
-        unknown("no host of this name", *name, names,
-                "a name of `hosts`, SWITCH:PORT, or a switch with host ports"));
+        unknown("there is no host with this name", *name, names,
+                "a name from `hosts`, SWITCH:PORT, or a switch with host ports"));
   }
   if (!from || !to) return {};
   std::vector<std::string> classes;
@@ -70,8 +70,8 @@ std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {
     classes.emplace_back(row.name);
   const bool known = std::find(classes.begin(), classes.end(), options.only_class) != classes.end();
   if (!options.only_class.empty() && !known) {
-    loaded.problems.push_back(unknown("no class of this name", options.only_class, classes,
-                                      "a class, as bulk-protected"));
+    loaded.problems.push_back(unknown("there is no class with this name", options.only_class,
+                                      classes, "a class such as bulk-protected"));
     return {};
   }
   std::vector<TracedPath> paths;
@@ -96,7 +96,7 @@ ExitCode run_trace(const TraceOptions& options) {
   if (options.intent.json) {
     fmt::print("{}", traces_json(paths, loaded.problems));
   } else {
-    print_problems(loaded.problems, false);
+    print_problems(loaded.problems, {.all = options.intent.all});
     for (const TracedPath& path : paths)
       print_trace(path);
   }

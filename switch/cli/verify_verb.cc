@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "switch/cli/message_list.h"
 #include "switch/cli/output.h"
 #include "switch/cli/verbs.h"
 #include "switch/telemetry/capture.h"
@@ -14,14 +15,33 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-ExitCode print_findings(const std::vector<Finding>& findings) {
+void print_findings(const std::vector<Finding>& findings, bool all) {
   constexpr const char* kSigns[] = {"ok   ", "WRONG", "?    "};
+  std::vector<Message> messages;
   for (const Finding& finding : findings) {
-    fmt::print("{} {}{}{}\n", kSigns[static_cast<int>(finding.verdict)],
-               finding.port.empty() ? "" : finding.port + " ",
-               finding.queue < 0 ? "" : fmt::format("queue {}: ", finding.queue), finding.what);
+    const std::string queue = finding.queue < 0 ? "" : fmt::format("queue {}", finding.queue);
+    const std::string place =
+        finding.port + (finding.port.empty() || queue.empty() ? "" : " ") + queue;
+    const char* const sign = kSigns[static_cast<int>(finding.verdict)];
+    messages.push_back(
+        {fmt::format("{} {}{}{}{}", sign, finding.port, finding.port.empty() ? "" : " ",
+                     queue.empty() ? "" : queue + ": ", finding.what),
+         sign + kind_of(finding.what), finding.cause, place});
   }
-  return ExitCode::kOk;
+  fmt::print("{}", message_list(messages, all));
+}
+
+// Switches with equal commands are printed together.
+void print_commands(const std::vector<Verified>& switches, bool all) {
+  std::vector<NamedReport> reports;
+  for (const Verified& each : switches) {
+    std::string text;
+    for (const auto& [command, shows] : each.commands)
+      text += fmt::format("{}    # {}\n", command, shows);
+    reports.push_back({each.name, std::move(text)});
+  }
+  for (const SharedReport& report : joined_reports(reports))
+    fmt::print("# {}\n{}", first_names(report.names, all), report.text);
 }
 
 // Reads JSON of Prometheus or gNMI if the target's counters have names there, else the output of
@@ -69,7 +89,7 @@ ExitCode run_verify(const VerifyOptions& options) {
         switches[index] = verify_one(plan, *vendor, one ? options.captured : "", problems);
       });
   if (!options.captured.empty() && switches.size() > 1) {
-    fmt::print(stderr, "error: captured output is of one switch: add --switch NAME\n");
+    fmt::print(stderr, "error: captured output belongs to one switch: add --switch NAME\n");
     return ExitCode::kUsage;
   }
   if (has_errors(loaded.problems)) switches.clear();
@@ -82,15 +102,12 @@ ExitCode run_verify(const VerifyOptions& options) {
   if (options.intent.json) {
     fmt::print("{}", verified_json(switches, loaded.problems));
   } else {
-    print_problems(loaded.problems, false);
+    print_problems(loaded.problems, {.all = options.intent.all});
+    if (options.captured.empty()) print_commands(switches, options.intent.all);
     for (const Verified& each : switches) {
+      if (options.captured.empty()) break;
       fmt::print("# {}\n", each.name);
-      if (!options.captured.empty()) {
-        print_findings(each.findings);
-        continue;
-      }
-      for (const auto& [command, shows] : each.commands)
-        fmt::print("{}    # {}\n", command, shows);
+      print_findings(each.findings, options.intent.all);
     }
   }
   const ExitCode outcome = outcome_of(loaded);

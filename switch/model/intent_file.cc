@@ -77,10 +77,10 @@ void read_shares(Reading& reading, const YamlNode& node, DlcpIntent& dlcp) {
   const double sum = dlcp.exact_percent + dlcp.urgent_percent + dlcp.bulk_percent;
   const bool starved = dlcp.exact_percent < 1 || dlcp.urgent_percent < 1 || dlcp.bulk_percent < 1;
   if (sum > 90 || starved) {
-    reading.fail(section.line(), "dlcp.shares cannot be had",
+    reading.fail(section.line(), "the sum or a value of dlcp.shares is out of range",
                  fmt::format("{:g}% + {:g}% + {:g}%", dlcp.exact_percent, dlcp.urgent_percent,
                              dlcp.bulk_percent),
-                 "each at least 1%, and at most 90% in all: the rest is the site's");
+                 "each at least 1%, and at most 90% in all, because the site needs the rest");
   }
 }
 
@@ -96,16 +96,16 @@ void read_queues(Reading& reading, const YamlNode& node, DlcpIntent& dlcp) {
     for (std::size_t j = 0; j < i; ++j) {
       if (!dlcp.queue_of[i] || dlcp.queue_of[i] != dlcp.queue_of[j]) continue;
       reading.fail(section.line(),
-                   fmt::format("dlcp.queues: {} and {} are the same", kKeys[j], kKeys[i]),
-                   std::to_string(*dlcp.queue_of[i]), "a queue for each",
-                   "leave one out: parts join where queues are few");
+                   fmt::format("dlcp.queues: {} and {} have the same queue", kKeys[j], kKeys[i]),
+                   std::to_string(*dlcp.queue_of[i]), "a different queue for each",
+                   "leave one out: the plan joins classes if queues are few");
     }
   }
 }
 
 void check_sum(Reading& reading, const Section& section, double sum) {
   if (std::abs(sum - 100) < 0.01) return;
-  reading.fail(section.line(), fmt::format("{} does not add up", section.where()),
+  reading.fail(section.line(), fmt::format("the sum of {} is wrong", section.where()),
                fmt::format("{:g}%", sum), "100%");
 }
 
@@ -161,7 +161,7 @@ void read_dlcp(Reading& reading, const YamlNode& node, const Sources& sources, D
         const auto value = read_percent(text);
         return value && *value >= 1 && *value <= 20 ? value : std::nullopt;
       },
-      "1% to 20%: an unbounded strict queue starves the others");
+      "1% to 20%, because an unlimited strict queue starves the others");
   if (strict) dlcp.strict_percent = *strict;
   if (const YamlNode* part = section.find("shares")) read_shares(reading, *part, dlcp);
   if (const YamlNode* part = section.find("queues")) read_queues(reading, *part, dlcp);
@@ -199,8 +199,8 @@ void check_tenants(Reading& reading, const Intent& intent) {
     for (const TrafficClassRow& row : dlcp.classes) {
       std::string& held = owner[row.dscp];
       if (!held.empty() && held != name) {
-        reading.fail(line, fmt::format("{} and {} mark one DSCP", held, name),
-                     std::to_string(row.dscp), "DSCPs of each tenant's own",
+        reading.fail(line, fmt::format("{} and {} use the same DSCP", held, name),
+                     std::to_string(row.dscp), "different DSCPs for each tenant",
                      "`CLASS.dscp = N` lines in the file that `classes` names");
         return;
       }
@@ -208,8 +208,9 @@ void check_tenants(Reading& reading, const Intent& intent) {
     }
   }
   if (sum > 90 && !intent.tenants.empty())
-    reading.fail(0, "the shares of all tenants cannot be had", fmt::format("{:g}%", sum),
-                 "at most 90% in all: the rest is the site's", "lower dlcp.shares and theirs");
+    reading.fail(0, "the shares of all tenants are too large", fmt::format("{:g}%", sum),
+                 "at most 90% in all, because the site needs the rest",
+                 "lower dlcp.shares and the tenants' shares");
 }
 
 void read_tenant(Reading& reading, const YamlNode& node, const Sources& sources, Intent& intent) {
@@ -228,7 +229,8 @@ void read_tenant(Reading& reading, const YamlNode& node, const Sources& sources,
       intent.dlcp.shares_line != 0 ? intent.dlcp.level_shares : tenant.dlcp.sent_shares;
   for (const TenantIntent& other : intent.tenants)
     if (other.name == tenant.name)
-      reading.fail(tenant.line, "two tenants have one name", tenant.name, "a name for each");
+      reading.fail(tenant.line, "two tenants have the same name", tenant.name,
+                   "a different name for each");
   intent.tenants.push_back(std::move(tenant));
 }
 
@@ -236,7 +238,8 @@ void check_names(Reading& reading, const std::vector<SwitchIntent>& switches) {
   std::set<std::string> names;
   for (const SwitchIntent& device : switches) {
     if (names.insert(device.name).second) continue;
-    reading.fail(device.line, "two switches have one name", device.name, "a name for each");
+    reading.fail(device.line, "two switches have the same name", device.name,
+                 "a different name for each");
     return;
   }
   if (switches.size() > kSwitchesMax) {

@@ -23,7 +23,7 @@ Section::Section(Reading& reading, const YamlNode& node, std::string_view sectio
   }
   usable_ = false;
   reading_.fail(node.line, where_ + " is not a section of keys", kind_of(node),
-                "`key: value` lines, indented alike");
+                "`key: value` lines with equal indentation");
 }
 
 void Section::check_keys(std::string_view section) {
@@ -52,7 +52,7 @@ std::optional<std::string> Section::text(std::string_view key) {
   const YamlNode* const node = find(key);
   if (node == nullptr) return std::nullopt;
   if (node->kind == YamlNode::Kind::kScalar) return node->text;
-  complain(key, kind_of(*node), "one value", node->line);
+  report_wrong_value(key, kind_of(*node), "one value", node->line);
   return std::nullopt;
 }
 
@@ -66,8 +66,8 @@ std::vector<const YamlNode*> Section::list(std::string_view key) {
   return items;
 }
 
-void Section::complain(std::string_view key, const std::string& seen, std::string_view expected,
-                       int line) {
+void Section::report_wrong_value(std::string_view key, const std::string& seen,
+                                 std::string_view expected, int line) {
   const YamlNode* const node = find(key);
   if (line == 0) line = node == nullptr ? node_.line : node->line;
   reading_.fail(line, fmt::format("wrong value of {} in {}", key, where_), seen,

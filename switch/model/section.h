@@ -40,7 +40,7 @@ class Section {
     const auto written = text(key);
     if (!written) return std::nullopt;
     auto result = read(*written);
-    if (!result) complain(key, *written, expected);
+    if (!result) report_wrong_value(key, *written, expected);
     return result;
   }
 
@@ -56,13 +56,13 @@ class Section {
       if (result)
         all.push_back(*result);
       else
-        complain(key, scalar ? item->text : kind_of(*item), expected, item->line);
+        report_wrong_value(key, scalar ? item->text : kind_of(*item), expected, item->line);
     }
     return all;
   }
 
-  void complain(std::string_view key, const std::string& seen, std::string_view expected,
-                int line = 0);
+  void report_wrong_value(std::string_view key, const std::string& seen, std::string_view expected,
+                          int line = 0);
   static const char* kind_of(const YamlNode& node);
 
  private:

@@ -23,7 +23,7 @@ Checked<Site> SiteImports::site_of(const SwitchIntent& device) {
 
 Checked<Site> SiteImports::import(const std::string& os, const PendingImport& wanted) const {
   Reading reading{intent_file_, {}};
-  const auto give_up = [&reading](std::vector<Problem> problems) {
+  const auto fail = [&reading](std::vector<Problem> problems) {
     for (Problem& problem : problems)
       reading.problems.push_back(std::move(problem));
     Checked<Site> failed;
@@ -36,10 +36,10 @@ Checked<Site> SiteImports::import(const std::string& os, const PendingImport& wa
       problem.file = intent_file_;
       problem.line = wanted.line;
     }
-    return give_up(std::move(text.problems));
+    return fail(std::move(text.problems));
   }
   auto imported = sources_.import(os, wanted.file, *text.value);
-  if (!imported.value) return give_up(std::move(imported.problems));
+  if (!imported.value) return fail(std::move(imported.problems));
   reading.problems = std::move(imported.problems);
   imported.value->source = wanted.file;
   imported.value->imported = true;

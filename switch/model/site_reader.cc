@@ -44,7 +44,7 @@ void read_dscp_map(Reading& reading, const YamlNode& node, const std::string& wh
     } else {
       for (const std::uint8_t dscp : *dscps) {
         if (site.listed[dscp] && site.config.dscp_to_class[dscp] != traffic_class) {
-          reading.fail(entry.line, fmt::format("DSCP {} is in dscp_map twice", dscp),
+          reading.fail(entry.line, fmt::format("DSCP {} is listed twice in dscp_map", dscp),
                        std::to_string(*traffic_class), "one class for each DSCP");
         }
         site.listed[dscp] = true;
@@ -79,7 +79,7 @@ void read_queue(Reading& reading, const YamlNode& node, const std::string& where
   if (!number) return;
   SiteQueue& queue = site.queues[*number];
   if (queue.in_use) {
-    reading.fail(section.line(), fmt::format("a queue is twice in {}", where),
+    reading.fail(section.line(), fmt::format("a queue is listed twice in {}", where),
                  std::to_string(*number), "each queue once");
   }
   queue.in_use = true;
@@ -101,21 +101,23 @@ void check_range(Reading& reading, SiteConfig& site, int line) {
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
     auto& traffic_class = site.dscp_to_class[dscp];
     if (!traffic_class || *traffic_class < kTrafficClassesMax) continue;
-    reading.fail(line, fmt::format("{} maps DSCP {} to a class out of range", site.source, dscp),
+    reading.fail(line,
+                 fmt::format("{} maps DSCP {} to a class that is out of range", site.source, dscp),
                  std::to_string(*traffic_class), std::string(kClassRange));
     traffic_class.reset();
   }
   for (unsigned i = 0; i < kTrafficClassesMax; ++i) {
     auto& queue = site.class_to_queue[i];
     if (!queue || *queue < kQueueCount) continue;
-    reading.fail(line, fmt::format("{} maps class {} to a queue out of range", site.source, i),
+    reading.fail(line,
+                 fmt::format("{} maps class {} to a queue that is out of range", site.source, i),
                  std::to_string(*queue), std::string(kQueueRange));
     queue.reset();
   }
 }
 
 // The class of most DSCPs of an import: the class of unlisted traffic.
-std::uint8_t commonest_class(const SiteConfig& site) {
+std::uint8_t most_common_class(const SiteConfig& site) {
   std::array<int, kTrafficClassesMax> count{};
   for (const auto& row : site.dscp_to_class) {
     const auto traffic_class = row ? row : site.unmapped_class;
@@ -168,7 +170,7 @@ SiteConfig complete_import(Reading& reading, SiteConfig imported, const Declared
                            int line) {
   number_queues(imported);
   check_range(reading, imported, line);
-  imported.default_class = commonest_class(imported);
+  imported.default_class = most_common_class(imported);
   if (declared == nullptr) return imported;
   const SiteConfig& said = declared->config;
   if (declared->has_default) imported.default_class = said.default_class;

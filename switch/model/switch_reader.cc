@@ -91,24 +91,25 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   if (!section.usable()) return std::nullopt;
   PortGroup group;
   group.line = section.line();
-  for (const auto& names :
-       section.values("ports", read_names,
-                      "names such as swp1, swp[1-32] or Ethernet[0-124:4], 4096 at most in one"))
+  for (const auto& names : section.values(
+           "ports", read_names,
+           "names such as swp1, swp[1-32] or Ethernet[0-124:4], at most 4096 in one range"))
     group.ports.insert(group.ports.end(), names.begin(), names.end());
   group.role =
       section.value("role", one_of(kPortRoles), "host or fabric").value_or(PortRole::kFabric);
   const auto trust = section.value("trust", one_of(kTrusts), "dscp or remark");
   if (group.role == PortRole::kHost && section.find("trust") == nullptr) {
-    reading_.fail(group.line, fmt::format("host ports of {} do not say whom they trust", where), "",
+    reading_.fail(group.line,
+                  fmt::format("host ports of {} do not state whether they trust DSCPs", where), "",
                   "trust: dscp or trust: remark",
-                  "any tenant can mark CS5: take marks from hosts that run DLCP alone (dscp), "
-                  "remove them elsewhere (remark)");
+                  "any host can send CS5: trust only hosts that run DLCP (dscp), and rewrite "
+                  "DLCP's DSCPs at other ports (remark)");
   }
   group.trust = trust.value_or(Trust::kTrusted);
   group.remark_dscp =
       section.value("remark_to", read_dscp, "a DSCP, 0 to 63").value_or(std::uint8_t{0});
   if (section.find("remark_to") != nullptr && group.trust != Trust::kRemarked)
-    reading_.fail(group.line, fmt::format("remark_to without trust: remark in {}", where));
+    reading_.fail(group.line, fmt::format("{} has remark_to without `trust: remark`", where));
   const auto speed = section.value("speed", read_link_speed, "a rate from 1M to 3.2T");
   if (!speed && !presets_.link_speed && section.find("speed") == nullptr) {
     reading_.fail(group.line, fmt::format("ports of {} have no speed", where), "",
@@ -124,7 +125,7 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
        section.values("hosts", read_names, "names such as gpu1 or gpu[1-32], one for each port"))
     group.hosts.insert(group.hosts.end(), names.begin(), names.end());
   if (!group.hosts.empty() && group.hosts.size() != group.ports.size()) {
-    reading_.fail(group.line, fmt::format("hosts and ports of {} are not as many", where),
+    reading_.fail(group.line, fmt::format("{} has different numbers of hosts and ports", where),
                   fmt::format("{} hosts, {} ports", group.hosts.size(), group.ports.size()),
                   "one host for each port, in the ports' order");
   }
@@ -191,7 +192,8 @@ void SwitchReader::read_features(Section& section, SwitchIntent& device) {
     const bool asked =
         what == 0 ? features.trimming.has_value() : features.pfc_watchdog.has_value();
     if (asked)
-      section.complain("remove", kRemovable[what].first, "what the switch is not to have", 0);
+      section.report_wrong_value("remove", kRemovable[what].first,
+                                 "only features that the entry does not request", 0);
   }
 }
 
@@ -210,9 +212,10 @@ bool SwitchReader::set_site(Section& section, const std::shared_ptr<const Declar
     device.site = {declared, &declared->config};
     return true;
   }
-  reading_.fail(section.line(), fmt::format("{} has no DSCP map of the site", section.where()), "",
-                "running_config, or a site section with dscp_map",
-                "DLCP's rows are merged into what is there; without it nothing is rendered");
+  reading_.fail(
+      section.line(), fmt::format("{} has no DSCP map of the site", section.where()), "",
+      "running_config, or a site section with dscp_map",
+      "DLCP's rows are merged into the present configuration; without it nothing can be rendered");
   return false;
 }
 
@@ -221,11 +224,10 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   const std::string where = name == nullptr ? "a switch" : fmt::format("switch '{}'", name->text);
   Section section(reading_, node, "switches[]", where);
   if (!section.usable()) return;
-  const auto names =
-      section.value("name", read_switch_names,
-                    fmt::format("at most 64 letters, digits, '.', '_' and '-', with ranges as "
-                                "leaf[1-16] of at most {} names",
-                                kNamesMax));
+  const auto names = section.value("name", read_switch_names,
+                                   fmt::format("at most 64 letters, digits, '.', '_' and '-', with "
+                                               "ranges such as leaf[1-16] of at most {} names",
+                                               kNamesMax));
   SwitchIntent device;
   device.line = section.line();
   device.os = section.text("os").value_or("");

@@ -73,11 +73,12 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(mark, "an alias of what it is inside of");
-    if (awaits_key()) refuse(mark, "keys must be plain words");
+    if (found == anchors_.end()) refuse(mark, "an alias refers to a node that contains it");
+    if (awaits_key()) refuse(mark, "keys must be scalars");
     const Extent extent = extent_of(found->second);
     expanded_ += extent.nodes;
-    if (expanded_ > kExpandedNodesMax) refuse(mark, "aliases stand for too much; write it out");
+    if (expanded_ > kExpandedNodesMax)
+      refuse(mark, "aliases expand to too many nodes; write the contents out");
     if (open_.size() + extent.depth > kDepthMax) refuse(mark, "nested too deeply");
     place(found->second);
   }
@@ -124,12 +125,12 @@ class TreeBuilder : public YAML::EventHandler {
     const auto twin = std::find_if(entries.begin(), entries.end(),
                                    [&key](const YamlEntry& entry) { return entry.key == key; });
     if (twin != entries.end())
-      refuse(mark, "key '" + key + "' is there twice; first on line " + std::to_string(twin->line));
+      refuse(mark, "key '" + key + "' occurs twice; first on line " + std::to_string(twin->line));
     entries.push_back({key, line_of(mark), {}});
     open_.back().has_key = true;
   }
   void begin(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor) {
-    if (awaits_key()) refuse(mark, "keys must be plain words");
+    if (awaits_key()) refuse(mark, "keys must be scalars");
     if (open_.size() >= kDepthMax) refuse(mark, "nested too deeply");
     Open open;
     open.node.kind = kind;

@@ -10,9 +10,9 @@ namespace dlcp::fabric {
 namespace {
 
 // Collects problems, each at the switch's line of the intent.
-class Settler {
+class FeaturePlanner {
  public:
-  Settler(const Intent& intent, const SwitchIntent& device, SwitchPlan& plan)
+  FeaturePlanner(const Intent& intent, const SwitchIntent& device, SwitchPlan& plan)
       : intent_(intent), device_(device), plan_(plan) {}
 
   std::vector<Problem> run() {
@@ -22,12 +22,12 @@ class Settler {
       if (find("load_balancing", mode == LoadBalancing::kPacket ? "packet" : "flowlet"))
         plan_.features.load_balancing = mode;
     }
-    settle_watchdog();
-    settle_trimming();
-    settle_seed();
-    plan_.features.remove_trimming = settle_removal("trimming", device_.features.remove_trimming);
+    plan_watchdog();
+    plan_trimming();
+    plan_seed();
+    plan_.features.remove_trimming = plan_removal("trimming", device_.features.remove_trimming);
     plan_.features.remove_pfc_watchdog =
-        settle_removal("pfc_watchdog", device_.features.remove_pfc_watchdog);
+        plan_removal("pfc_watchdog", device_.features.remove_pfc_watchdog);
     return std::move(problems_);
   }
 
@@ -55,36 +55,36 @@ class Settler {
   bool fits(const FeatureRow& row, const std::string& key, std::uint64_t value) {
     const bool in = row.max == 0 || (value >= row.min && value <= row.max);
     if (in && value % row.step == 0) return true;
-    fail(fmt::format("{} is out of {}'s range", key, device_.os), std::to_string(value),
+    fail(fmt::format("{} is outside the range of {}", key, device_.os), std::to_string(value),
          row.min == row.max
-             ? fmt::format("{}, which this ASIC has fixed", row.min)
+             ? fmt::format("{}, the fixed value of this ASIC", row.min)
              : fmt::format("{} to {}{}", row.min, row.max,
                            row.step > 1 ? fmt::format(" in steps of {}", row.step) : ""),
-         "see `dlcp-switch targets --json`, features");
+         "`dlcp-switch targets --json` lists the ranges under `features`");
     return false;
   }
 
-  void settle_watchdog() {
+  void plan_watchdog() {
     if (!device_.features.pfc_watchdog) return;
     if (plan_.site->pfc_priorities == 0)
       return fail("pfc_watchdog without PFC", "no priority of the site has PFC",
                   "site.pfc_priorities, or a running configuration with PFC",
-                  "leave pfc_watchdog out: DLCP's own queues never have PFC");
+                  "leave pfc_watchdog out: DLCP's own queues have no PFC");
     const auto row = find("pfc_watchdog");
     if (row && fits(*row, "pfc_watchdog.detect", device_.features.pfc_watchdog->detect_ms))
       plan_.features.pfc_watchdog = device_.features.pfc_watchdog;
   }
 
-  bool settle_removal(const std::string& feature, bool asked) {
+  bool plan_removal(const std::string& feature, bool asked) {
     if (!asked) return false;
     const auto& rows = feature_rows();
     const bool has_rows = std::any_of(rows.begin(), rows.end(), [&](const FeatureRow& row) {
       return row.os == device_.os && row.feature == feature && row.own_rows;
     });
     if (!has_rows)
-      fail(fmt::format("{} has no rows of {} to remove", device_.os, feature), "remove: " + feature,
-           "a system that keeps it in rows of their own: sonic",
-           "leave it out: here it goes with DLCP's own objects at the next render");
+      fail(fmt::format("{} has no separate rows of {} that could be removed", device_.os, feature),
+           "remove: " + feature, "a system that has separate rows for it: sonic",
+           "leave it out: on this system the next render removes it with DLCP's own objects");
     return has_rows;
   }
 
@@ -96,15 +96,15 @@ class Settler {
     return found == queues.end() ? nullptr : &*found;
   }
 
-  void settle_trimming() {
+  void plan_trimming() {
     if (!device_.features.trimming) return;
     const auto row = find("trimming");
     if (!row) return;
     const std::uint64_t size = device_.features.trimming->size_bytes;
     if (size != 0 && row->max == 0)
-      return fail(fmt::format("{} has no size for trimmed packets", device_.os),
+      return fail(fmt::format("{} has no setting for the size of trimmed packets", device_.os),
                   fmt::format("trimming.size {}", size), "trimming without a size",
-                  "leave trimming.size out: the switch has one of its own");
+                  "leave trimming.size out: the switch uses its own size");
     if (size != 0 && !fits(*row, "trimming.size", size)) return;
     TrimmingPlan trimming;
     trimming.size_bytes = size != 0 ? size : row->min;
@@ -114,18 +114,18 @@ class Settler {
     trimming.queue = row->queue >= 0 ? static_cast<std::uint8_t>(row->queue) : where.queue;
     const QueuePlan* const control = strict_queue();
     if (control == nullptr)
-      return fail("trimming needs a strict queue of DLCP's for what is left of packets",
+      return fail("trimming needs a strict queue of DLCP for trimmed packets",
                   "the control class shares a weighted queue here", "a free queue for control",
-                  "give queues up with site.may_take_queues, or leave trimming out");
+                  "allow more queues in site.may_take_queues, or leave trimming out");
     if (row->queue < 0 && (where.owner != Owner::kDlcp || where.queue != control->queue))
-      return fail("trimming.dscp leads out of DLCP's control queue",
+      return fail("trimming.dscp does not lead to DLCP's control queue",
                   fmt::format("DSCP {} leads to queue {}", trimming.dscp, where.queue),
                   fmt::format("a DSCP that leads to queue {}", control->queue),
-                  "leave trimming.dscp out: it is then that of the control class");
+                  "leave trimming.dscp out: the plan then uses the DSCP of the control class");
     plan_.features.trimming = trimming;
   }
 
-  void settle_seed() {
+  void plan_seed() {
     if (!device_.hash_seed) return;
     const auto found = find_feature({device_.os, device_.version, device_.asic, "hash_seed", ""});
     // A seed that the target cannot set is still compared between tiers; lint reports it.
@@ -141,9 +141,9 @@ class Settler {
 
 }  // namespace
 
-std::vector<Problem> settle_features(const Intent& intent, const SwitchIntent& device,
-                                     SwitchPlan& plan) {
-  return Settler(intent, device, plan).run();
+std::vector<Problem> plan_features(const Intent& intent, const SwitchIntent& device,
+                                   SwitchPlan& plan) {
+  return FeaturePlanner(intent, device, plan).run();
 }
 
 }  // namespace dlcp::fabric

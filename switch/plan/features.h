@@ -10,7 +10,7 @@
 namespace dlcp::fabric {
 
 // Fills plan.features. plan.queues must be filled already.
-std::vector<Problem> settle_features(const Intent& intent, const SwitchIntent& device,
-                                     SwitchPlan& plan);
+std::vector<Problem> plan_features(const Intent& intent, const SwitchIntent& device,
+                                   SwitchPlan& plan);
 
 }  // namespace dlcp::fabric

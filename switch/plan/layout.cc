@@ -48,8 +48,8 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
     problem.expected = fmt::format("the site's default class {}, or unmapped", site.default_class);
     if (lossless) {
       problem.hint = fmt::format(
-          "move DLCP: `{}.dscp = N` in the file that dlcp.classes names "
-          "(`dlcp-switch init --classes FILE` writes one)",
+          "give DLCP another DSCP: `{}.dscp = N` in the file that dlcp.classes names (`dlcp-switch "
+          "init --classes FILE` writes one)",
           row.name);
     } else {
       all += (all.empty() ? "" : ", ") + std::to_string(row.dscp);
@@ -59,8 +59,9 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
   for (Problem& problem : found) {
     if (problem.hint.empty()) {
       problem.hint = fmt::format(
-          "give the DSCPs up (`site: {{may_take_dscps: [{}]}}`), or move DLCP (`CLASS.dscp = N` in "
-          "the file that dlcp.classes names, as `dlcp-switch init --classes FILE` writes one)",
+          "let DLCP use the DSCPs (`site: {{may_take_dscps: [{}]}}`), or give DLCP others "
+          "(`CLASS.dscp = N` in the file that dlcp.classes names; `dlcp-switch init --classes "
+          "FILE` writes one)",
           all);
     }
     problems.push_back(std::move(problem));
@@ -78,9 +79,9 @@ void check_permissions(const Intent& intent, const SwitchIntent& device,
     if (site.queues[queue].lossless || (site.pfc_priorities & bit(queue)) != 0) why = "PFC";
     if (why == nullptr) continue;
     Problem problem = problem_at(
-        intent, device, fmt::format("site.may_take_queues: queue {} is not free to give", queue));
-    problem.seen = fmt::format("queue {}, of {}", queue, why);
-    problem.expected = "queues that carry nothing of the site's";
+        intent, device, fmt::format("site.may_take_queues: DLCP cannot use queue {}", queue));
+    problem.seen = fmt::format("queue {}, used by {}", queue, why);
+    problem.expected = "queues that carry no traffic of the site";
     problems.push_back(std::move(problem));
   }
 }
@@ -135,8 +136,8 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
     if (spare == free.end()) {
       Problem problem =
           problem_at(intent, device, fmt::format("no queue is left for {}", plan.name));
-      problem.expected = "one that is free and that dlcp.queues gives to nothing else";
-      problem.hint = "leave dlcp.queues out: free queues are found per switch";
+      problem.expected = "a free queue that dlcp.queues assigns to no other class";
+      problem.hint = "leave dlcp.queues out: the plan then finds free queues for each switch";
       problems.push_back(std::move(problem));
       return false;
     }
@@ -150,9 +151,10 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
         intent, device, fmt::format("dlcp.queues.{} is not free", name_of(part.carries.front())));
     problem.seen = fmt::format("queue {}", *wanted);
     problem.expected = "a queue that no DSCP of the site leads to and PFC does not protect";
-    problem.hint = "leave dlcp.queues out: free queues are found per switch";
+    problem.hint = "leave dlcp.queues out: the plan then finds free queues for each switch";
     if (*wanted == control_plane_queue)
-      problem.expected = "another queue: the switch's own BGP and LACP leave through this one";
+      problem.expected =
+          "another queue, because this one carries the switch's own BGP and LACP packets";
     problems.push_back(std::move(problem));
     return false;
   }
@@ -178,15 +180,16 @@ std::optional<std::uint8_t> choose_class(const SiteConfig& site, const Capabilit
 Problem no_queue_free(const Intent& intent, const SwitchIntent& device,
                       const Capabilities& capabilities, std::uint64_t dlcp_dscps) {
   Problem problem = problem_at(intent, device, "no queue is free");
-  problem.expected = "at least one that no DSCP of the site leads to and PFC does not protect";
+  problem.expected =
+      "at least one queue that no DSCP of the site leads to and PFC does not protect";
   if (capabilities.control_plane_queue >= 0) {
     problem.expected +=
-        fmt::format(", but for queue {}, which carries the switch's own BGP and LACP",
+        fmt::format(", other than queue {}, which carries the switch's own BGP and LACP packets",
                     capabilities.control_plane_queue);
   }
   problem.hint = may_take_hint(*device.site, capabilities, dlcp_dscps);
   if (problem.hint.empty())
-    problem.hint = "join two of the site's classes, or leave this switch out";
+    problem.hint = "merge two of the site's classes, or leave this switch out";
   return problem;
 }
 
@@ -229,10 +232,10 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   if (parts.size() > count) {
     Problem problem = problem_at(intent, device, "the tenants need more queues than are free");
     problem.seen = fmt::format("{} free", count);
-    problem.expected = fmt::format("{}, one for each of {} tenants at least", parts.size(),
+    problem.expected = fmt::format("{}, at least one for each of {} tenants", parts.size(),
                                    intent.tenants.size() + 1);
     problem.hint = may_take_hint(*device.site, capabilities, dlcp_dscps);
-    if (problem.hint.empty()) problem.hint = "let fewer tenants share this switch";
+    if (problem.hint.empty()) problem.hint = "reduce the number of tenants on this switch";
     result.problems.push_back(std::move(problem));
     return result;
   }

@@ -11,13 +11,13 @@ namespace {
 
 using Q = SwitchQueue;
 
-struct Arrangement {
+struct QueueSharing {
   std::vector<Part> parts;
   const char* lost;  // compared with the richest division; empty: nothing
 };
 
-const std::vector<Arrangement>& shared_queues() {
-  static const std::vector<Arrangement> kRichestFirst = {
+const std::vector<QueueSharing>& shared_queues() {
+  static const std::vector<QueueSharing> kRichestFirst = {
       {{{{Q::kStrictHigh}, Kind::kAll, true, false},
         {{Q::kExact}, Kind::kAll, false, false},
         {{Q::kUrgent}, Kind::kAll, false, false},
@@ -31,19 +31,19 @@ const std::vector<Arrangement>& shared_queues() {
         {{Q::kExact, Q::kUrgent, Q::kBulk}, Kind::kAll, false, false}},
        "exact, urgent and bulk share a queue: exact traffic waits behind gradients"},
       {{{{Q::kStrictHigh, Q::kExact, Q::kUrgent, Q::kBulk}, Kind::kAll, false, false}},
-       "everything shares one weighted queue: acknowledgements wait behind data"},
+       "all classes share one weighted queue: acknowledgements wait behind data"},
   };
   return kRichestFirst;
 }
 
-const std::vector<Arrangement>& queue_per_level() {
-  static const std::vector<Arrangement> kRichestFirst = {
+const std::vector<QueueSharing>& queue_per_level() {
+  static const std::vector<QueueSharing> kRichestFirst = {
       {{{{Q::kStrictHigh}, Kind::kAll, true, false},
         {{Q::kExact}, Kind::kAll, false, false},
         {{Q::kUrgent}, Kind::kProtected, false, false},
         {{Q::kBulk}, Kind::kProtected, false, false},
         {{Q::kUrgent, Q::kBulk}, Kind::kDroppable, false, true}},
-       "droppable packets of urgent and bulk share the queue that sheds"},
+       "droppable packets of urgent and bulk share one queue"},
       {{{{Q::kStrictHigh}, Kind::kAll, true, false},
         {{Q::kExact}, Kind::kAll, false, false},
         {{Q::kUrgent, Q::kBulk}, Kind::kProtected, false, false},
@@ -57,7 +57,7 @@ const std::vector<Arrangement>& queue_per_level() {
         {{Q::kUrgent, Q::kBulk}, Kind::kDroppable, false, true}},
        "all protected classes, acknowledgements included, share one weighted queue"},
       {{{{Q::kStrictHigh, Q::kExact, Q::kUrgent, Q::kBulk}, Kind::kAll, false, false}},
-       "everything shares one weighted queue, and nothing is shed early"},
+       "all classes share one weighted queue, and no packet is dropped early"},
   };
   return kRichestFirst;
 }
@@ -107,7 +107,7 @@ std::string names_of(const Level& level) {
   return text;
 }
 
-void absorb(Level& into, const Level& from) {
+void merge_level(Level& into, const Level& from) {
   for (const TrafficClass member : from.classes)  // the control class is common to all tenants
     if (std::find(into.classes.begin(), into.classes.end(), member) == into.classes.end())
       into.classes.push_back(member);
@@ -160,11 +160,11 @@ void merge_levels(std::vector<Level>& levels, const std::string& name, const Par
     merges.push_back({fmt::format("queue {}: {} and {} are one drop level", name,
                                   names_of(levels[0]), names_of(levels[1])),
                       too_many
-                          ? fmt::format("{} {} on {} tells {} level{} apart in one queue (by {})",
+                          ? fmt::format("{} {} on {} distinguishes {} level{} in one queue (by {})",
                                         capabilities.os, capabilities.version, capabilities.asic,
                                         keep, keep == 1 ? "" : "s", name_of(capabilities.mechanism))
                           : "they share a DSCP"});
-    absorb(levels[1], levels[0]);
+    merge_level(levels[1], levels[0]);
     levels.erase(levels.begin());
   }
 }
@@ -174,14 +174,14 @@ void merge_levels(std::vector<Level>& levels, const std::string& name, const Par
 std::vector<Part> choose_parts(const Capabilities& capabilities, std::size_t free_count,
                                std::size_t tenants, const SwitchIntent& device,
                                std::vector<Merge>& merges) {
-  const auto& arrangements =
+  const auto& sharings =
       capabilities.mechanism == Mechanism::kQueues ? queue_per_level() : shared_queues();
-  const auto fits = std::find_if(
-      arrangements.begin(), arrangements.end(),
-      [&](const Arrangement& a) { return for_tenants(a.parts, tenants).size() <= free_count; });
-  const Arrangement& chosen = fits == arrangements.end() ? arrangements.back() : *fits;
+  const auto fits = std::find_if(sharings.begin(), sharings.end(), [&](const QueueSharing& a) {
+    return for_tenants(a.parts, tenants).size() <= free_count;
+  });
+  const QueueSharing& chosen = fits == sharings.end() ? sharings.back() : *fits;
   if (*chosen.lost != '\0') {
-    const std::string why = &chosen == &arrangements.front()
+    const std::string why = &chosen == &sharings.front()
                                 ? fmt::format("{} on {} keeps one drop level per queue",
                                               capabilities.os, capabilities.asic)
                                 : fmt::format("the site leaves {} of {} queues of '{}' free",
@@ -214,7 +214,7 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
       if (level.classes.empty())
         level = one;
       else
-        absorb(level, one);
+        merge_level(level, one);
     }
   };
   if (part.strict)
@@ -225,7 +225,7 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
   // A level that no sender marks needs no depth of its own, and can be joined without loss.
   Level& middle = ranked[1];
   if (!ranked[0].classes.empty() && !middle.classes.empty() && middle.share <= 0) {
-    absorb(ranked[0], middle);
+    merge_level(ranked[0], middle);
     middle = Level{};
   }
   for (Level& level : ranked) {
@@ -240,7 +240,7 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
 bool join_lowest_levels(std::vector<QueuePlan>& queues, std::size_t deepest_queue) {
   std::vector<Level>& levels = queues[deepest_queue].levels;
   if (levels.size() < 2) return false;
-  absorb(levels[1], levels[0]);
+  merge_level(levels[1], levels[0]);
   levels.erase(levels.begin());
   return true;
 }

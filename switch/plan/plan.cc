@@ -28,11 +28,11 @@ void check_features(const Intent& intent, const SwitchIntent& device,
                     const Capabilities& capabilities, std::vector<Problem>& problems) {
   if (device.overlay == Overlay::kVxlanUniform && !capabilities.overlay_uniform) {
     Problem problem;
-    problem.what =
-        fmt::format("overlay: {} is not known to copy DSCP and ECN at tunnel ends", device.os);
+    problem.what = fmt::format(
+        "overlay: it is not known whether {} copies DSCP and ECN at tunnel ends", device.os);
     problem.seen = "vxlan-uniform";
     problem.expected = "none";
-    problem.hint = "carry DLCP outside of the overlay, or leave this switch out";
+    problem.hint = "carry DLCP outside the overlay, or leave this switch out";
     problems.push_back(std::move(problem));
   }
   for (const PortGroup& group : device.port_groups) {
@@ -49,7 +49,7 @@ void check_features(const Intent& intent, const SwitchIntent& device,
       (*device.alpha_exponent < capabilities.alpha_exponent_min ||
        *device.alpha_exponent > capabilities.alpha_exponent_max)) {
     Problem problem;
-    problem.what = "buffer.alpha is beyond what the target has";
+    problem.what = "buffer.alpha is outside the target's range";
     problem.seen = fmt::format("2^{}", *device.alpha_exponent);
     problem.expected = fmt::format("2^{} to 2^{}", capabilities.alpha_exponent_min,
                                    capabilities.alpha_exponent_max);
@@ -69,7 +69,7 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
     return !has_errors(result.problems);
   };
 
-  if (!finish(settle_ports(intent, device))) return result;
+  if (!finish(resolve_ports(intent, device))) return result;
   auto capabilities = find_capabilities(device.os, device.version, device.asic);
   if (!finish(std::move(capabilities.problems))) return result;
   SwitchPlan plan;
@@ -82,7 +82,7 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
 
   auto groups = set_depths(intent, device, plan.capabilities, *layout.value, plan.reasoning);
   if (!finish(std::move(groups.problems))) return result;
-  if (!finish(share_out(intent, device, plan.capabilities, *layout.value, plan.reasoning)))
+  if (!finish(assign_shares(intent, device, plan.capabilities, *layout.value, plan.reasoning)))
     return result;
   plan.groups = std::move(*groups.value);
   for (PortGroupPlan& group : plan.groups) {
@@ -110,8 +110,8 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
   plan.hash_fields = {HashField::kSourceIp, HashField::kDestinationIp, HashField::kProtocol,
                       HashField::kSourcePort, HashField::kDestinationPort};
   plan.hash_seed = device.hash_seed ? device.hash_seed : device.site->hash_seed;
-  if (!finish(settle_features(intent, device, plan))) return result;
-  settle_remarking(plan);
+  if (!finish(plan_features(intent, device, plan))) return result;
+  plan_remarking(plan);
   result.value = std::move(plan);
   return result;
 }

@@ -41,14 +41,14 @@ Problem speed_differs(const Intent& intent, const SwitchIntent& device, const Po
                       const std::string& port, std::uint64_t speed) {
   Problem problem = problem_at(
       intent, device,
-      fmt::format("the intent says that {} has {}, and {} says {}", port,
+      fmt::format("the intent states that {} has {}, but {} says {}", port,
                   rate_text(group.bits_per_second), device.site->source, rate_text(speed)));
   problem.line = group.line;
-  problem.seen =
-      group.speed_stated ? "speed of the ports" : "fabric.link_speed, as the ports state none";
+  problem.seen = group.speed_stated ? "speed of the ports"
+                                    : "fabric.link_speed, because the ports state no speed";
   problem.expected = rate_text(speed);
-  problem.hint = group.speed_stated ? "leave `speed` out: it comes from the running configuration"
-                                    : fmt::format("say `speed: {:g}G` at these ports",
+  problem.hint = group.speed_stated ? "leave `speed` out: the running configuration has it"
+                                    : fmt::format("add `speed: {:g}G` to these ports",
                                                   static_cast<double>(speed) / kGigabit);
   return problem;
 }
@@ -57,17 +57,17 @@ void check_asic(const Intent& intent, const SwitchIntent& device, std::vector<Pr
   const SiteConfig& site = *device.site;
   if (site.asic.empty() || device.asic == site.asic || device.asic == "generic") return;
   Problem problem = problem_at(intent, device,
-                               fmt::format("the intent says {}, and {} says {}, which has {}",
+                               fmt::format("the intent states {}, but {} says {}, which has {}",
                                            device.asic, site.source, site.hardware, site.asic));
   problem.seen = "asic: " + device.asic;
   problem.expected = site.asic;
-  problem.hint = "import the file of this switch, or correct `asic`";
+  problem.hint = "import this switch's own file, or correct `asic`";
   problems.push_back(std::move(problem));
 }
 
 }  // namespace
 
-std::vector<Problem> settle_ports(const Intent& intent, SwitchIntent& device) {
+std::vector<Problem> resolve_ports(const Intent& intent, SwitchIntent& device) {
   std::vector<Problem> problems;
   if (device.site == nullptr || !device.site->imported) return problems;
   check_asic(intent, device, problems);

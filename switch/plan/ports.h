@@ -11,6 +11,6 @@ namespace dlcp::fabric {
 // Fills the speeds of port groups from the import, and splits a group whose ports differ in speed.
 // Errors, which name both sides: a stated speed that is not the port's; fabric.link_speed, if no
 // port of the group has it; an ASIC that does not match the imported hardware.
-std::vector<Problem> settle_ports(const Intent& intent, SwitchIntent& device);
+std::vector<Problem> resolve_ports(const Intent& intent, SwitchIntent& device);
 
 }  // namespace dlcp::fabric

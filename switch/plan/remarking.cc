@@ -12,7 +12,7 @@ bool has_uplinks(const SwitchPlan& plan) {
       [](const PortGroupPlan& each) { return each.group.role == PortRole::kFabric; });
 }
 
-void settle_remarking(SwitchPlan& plan) {
+void plan_remarking(SwitchPlan& plan) {
   if (plan.capabilities.remarking != Remarking::kBySpareClass || !has_uplinks(plan)) return;
   unsigned used = classes_in_use(*plan.site, plan.dlcp_dscps);
   for (const PortGroupPlan& group : plan.groups)

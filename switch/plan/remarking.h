@@ -17,7 +17,7 @@ bool has_uplinks(const SwitchPlan& plan);
 
 // Finds a class for each DSCP to which untrusted ports' marks are rewritten, if the target needs
 // one. A group without such a class keeps its marks; lint reports it.
-void settle_remarking(SwitchPlan& plan);
+void plan_remarking(SwitchPlan& plan);
 
 // The class that carries only this group's rewritten packets; nullopt: they use the class of the
 // DSCP that they are rewritten to.

@@ -49,7 +49,7 @@ double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
 }
 
 // The rest of 100 percent, or the site's total increased by DLCP's request.
-double weight_to_give(const Capabilities& capabilities, const SiteWeights& site, double wanted) {
+double weight_for_share(const Capabilities& capabilities, const SiteWeights& site, double wanted) {
   if (capabilities.weights_are_percent) return std::min(wanted, 100 - site.total);
   const double share = std::min(wanted, 90.0) / 100;
   return site.total > 0 ? site.total * share / (1 - share) : wanted;
@@ -62,19 +62,19 @@ void check_minimum_shares(const Intent& intent, const SwitchIntent& device, std:
     const double share = 100.0 * *row.weight / total;
     if (share + 0.5 >= *row.min_share) continue;
     Problem problem = problem_at(
-        intent, device, fmt::format("queue {} of the site would get too little", row.queue));
-    problem.seen = fmt::format("{:.1f}% of the link beside DLCP", share);
+        intent, device, fmt::format("queue {} of the site would get too small a share", row.queue));
+    problem.seen = fmt::format("{:.1f}% of the link next to DLCP", share);
     problem.expected = fmt::format("at least {:g}% (site.queues min_share)", *row.min_share);
-    problem.hint = "lower dlcp.shares, or the minimum";
+    problem.hint = "lower dlcp.shares or min_share";
     problems.push_back(std::move(problem));
   }
 }
 
 }  // namespace
 
-std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
-                               const Capabilities& capabilities, Layout& layout,
-                               std::vector<std::string>& reasoning) {
+std::vector<Problem> assign_shares(const Intent& intent, const SwitchIntent& device,
+                                   const Capabilities& capabilities, Layout& layout,
+                                   std::vector<std::string>& reasoning) {
   std::vector<Problem> problems;
   const std::uint8_t used = queues_in_use(*device.site, dscps_of(intent));
   SiteWeights site = site_weights(*device.site, used);
@@ -86,19 +86,20 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
     wanted += wanted_percent(tenant_of(intent, queue.tenant), queue);
   }
   if (site.unknown > 0 || !site.any) {
-    reasoning.push_back(fmt::format(
-        "weights: the site's are not known for every queue; they are taken to fill the {:.0f}% "
-        "that DLCP leaves",
-        100 - wanted));
+    reasoning.push_back(
+        fmt::format("weights: some of the site's weights are unknown; the plan assumes that the "
+                    "site's queues share the {:.0f}% that DLCP leaves",
+                    100 - wanted));
     site.total = std::max(site.total, 100 - wanted);
   }
-  const double give = weight_to_give(capabilities, site, wanted);
+  const double give = weight_for_share(capabilities, site, wanted);
   if (give < static_cast<double>(weighted.size())) {
-    Problem problem = problem_at(intent, device, "the site's queues leave no bandwidth percentage");
+    Problem problem = problem_at(intent, device,
+                                 "the site's queues leave no percentage of the bandwidth for DLCP");
     problem.seen = fmt::format("{:.0f}% in its queues that are in use", site.total);
     problem.expected = fmt::format("at most {}% for DLCP's {} weighted queues to get 1% each",
                                    100 - weighted.size(), weighted.size());
-    problem.hint = "lower the site's percentages first: DLCP does not change them";
+    problem.hint = "lower the site's percentages first, because dlcp-switch does not change them";
     problems.push_back(std::move(problem));
     return problems;
   }
@@ -116,9 +117,10 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
   for (QueuePlan* queue : weighted) {
     queue->share_percent = 100.0 * queue->weight / total;
     got += queue->share_percent;
-    reasoning.push_back(fmt::format(
-        "weights: queue {} ({}) has weight {} beside the site's {:.0f}: {:.1f}% of a busy link",
-        queue->queue, queue->name, queue->weight, site.total, queue->share_percent));
+    reasoning.push_back(
+        fmt::format("weights: queue {} ({}) has weight {} next to the site's total of {:.0f}: "
+                    "{:.1f}% of a busy link",
+                    queue->queue, queue->name, queue->weight, site.total, queue->share_percent));
   }
   if (got < wanted * 0.8) {
     layout.merges.push_back(
@@ -126,7 +128,7 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
                      got, wanted),
          capabilities.weights_are_percent
              ? fmt::format("the site's queues hold {:.0f}% of 100", site.total)
-             : fmt::format("weights end at {}", capabilities.weight_max)});
+             : fmt::format("the largest weight is {}", capabilities.weight_max)});
   }
   check_minimum_shares(intent, device, used, total, problems);
   return problems;

@@ -11,8 +11,8 @@ namespace dlcp::fabric {
 
 // Fills weight and share_percent of the weighted queues. Errors: nothing is left of 100 percent; a
 // queue of the site would get less than its declared minimum.
-std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
-                               const Capabilities& capabilities, Layout& layout,
-                               std::vector<std::string>& reasoning);
+std::vector<Problem> assign_shares(const Intent& intent, const SwitchIntent& device,
+                                   const Capabilities& capabilities, Layout& layout,
+                                   std::vector<std::string>& reasoning);
 
 }  // namespace dlcp::fabric

@@ -112,8 +112,8 @@ std::string may_take_hint(const SiteConfig& site, const Capabilities& capabiliti
   if (candidates.empty()) return "";
   std::sort(candidates.begin(), candidates.end());
   return fmt::format(
-      "if the site sends nothing there, give queues up: `site: {{may_take_queues: "
-      "[{}]}}` (look first: `dlcp-switch plan --explain` names their DSCPs)",
+      "if the site sends nothing through some queues, let DLCP use them: `site: {{may_take_queues: "
+      "[{}]}}` (`dlcp-switch plan --explain` lists their DSCPs)",
       list_of(candidates));
 }
 

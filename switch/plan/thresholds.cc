@@ -61,16 +61,17 @@ std::vector<double> depths_of(const QueuePlan& queue, const PortFigures& port,
 }
 
 // The worst queue: the ratio of its deepest level to the usable limit. <= 1 fits.
-struct Worst {
+struct WorstQueue {
   double excess = 0;
   std::size_t queue = 0;
   double needs = 0;
   const PortGroup* group = nullptr;
 };
 
-Worst worst_of(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
-               const std::vector<QueuePlan>& queues, double limit) {
-  Worst worst;
+WorstQueue worst_queue(const Intent& intent, const SwitchIntent& device,
+                       const Capabilities& capabilities, const std::vector<QueuePlan>& queues,
+                       double limit) {
+  WorstQueue worst;
   for (const PortGroup& group : device.port_groups) {
     const PortFigures port = figures_of(intent, group, capabilities);
     for (std::size_t i = 0; i < queues.size(); ++i) {
@@ -96,7 +97,7 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
   }
   if (pool == 0) {
     pool = capabilities.lossy_pool_bytes;
-    source = "default of the ASIC's row, a guess on the safe side";
+    source = "conservative default of the ASIC";
   }
   if (pool == 0) {
     Problem problem = problem_at(intent, device, "no buffer size is known");
@@ -122,7 +123,8 @@ int choose_alpha(const Intent& intent, const SwitchIntent& device, const Capabil
   int alpha = std::max(kAlphaFirst, capabilities.alpha_exponent_min);
   const int last = std::min(kAlphaLast, capabilities.alpha_exponent_max);
   while (alpha < last &&
-         worst_of(intent, device, capabilities, layout.queues, limit_of(buffer, alpha)).excess > 1)
+         worst_queue(intent, device, capabilities, layout.queues, limit_of(buffer, alpha)).excess >
+             1)
     ++alpha;
   return alpha;
 }
@@ -138,7 +140,7 @@ std::string names_of(const std::vector<TrafficClass>& classes) {
 bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
                 Layout& layout, double limit, std::vector<Problem>& problems) {
   for (;;) {
-    const Worst worst = worst_of(intent, device, capabilities, layout.queues, limit);
+    const WorstQueue worst = worst_queue(intent, device, capabilities, layout.queues, limit);
     if (worst.excess <= 1) return true;
     QueuePlan& queue = layout.queues[worst.queue];
     const auto before = queue.levels;
@@ -156,11 +158,11 @@ bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabili
       return false;
     }
     layout.merges.push_back(
-        {fmt::format("queue {}: {} and {} are one drop level{}", queue.name,
+        {fmt::format("queue {}: {} and {} form one drop level{}", queue.name,
                      names_of(before[0].classes), names_of(before[1].classes),
-                     queue.levels.size() == 1 ? ": nothing is shed early" : ""),
-         fmt::format("the levels need {} at {} with {:g} senders; the buffer lets a queue grow to "
-                     "{}, of which 80% may be planned",
+                     queue.levels.size() == 1 ? ": no packet is dropped early" : ""),
+         fmt::format("the levels need {} at {} with {:g} senders; the buffer limits a queue to {}, "
+                     "of which the plan may use 80%",
                      bytes_text(worst.needs), rate_text(worst.group->bits_per_second),
                      worst.group->incast_degree, bytes_text(limit))});
   }
@@ -199,7 +201,7 @@ void explain(const PortGroupPlan& plan, const PortFigures& port,
                   bytes_text(ecn_knee_bytes(port)), port.incast_degree));
   if (plan.headroom_bytes > 0)
     reasoning.push_back(
-        fmt::format("  headroom: {} for each lossless priority of the site's, with {} m of cable",
+        fmt::format("  headroom: {} for each lossless priority of the site, with {} m of cable",
                     bytes_text(plan.headroom_bytes), plan.group.cable_metres));
   for (const QueuePlan& queue : plan.queues) {
     double above = 1;
@@ -208,8 +210,8 @@ void explain(const PortGroupPlan& plan, const PortFigures& port,
       above -= level.share;
       if (!level.drop_bytes) continue;
       reasoning.push_back(fmt::format(
-          "  queue {} ({}): {} dropped from {}; above it {:.0f}% of the bytes still arrive, "
-          "needing {}",
+          "  queue {} ({}): {} dropped from {}; above this depth {:.0f}% of the bytes still "
+          "arrive, which need {}",
           queue.queue, queue.name, names_of(level.classes), bytes_text(*level.drop_bytes),
           above * 100,
           i + 1 < queue.levels.size() ? bytes_text(queue.levels[i + 1].needs_bytes) : "nothing"));

@@ -70,8 +70,8 @@ class Reader {
     };
     const Json json = Json::parse(captured_.text, shallow, false);
     if (json.is_discarded() || depth > kDepthMax) {
-      refuse("the capture begins like JSON and is none", first_line(),
-             "the whole answer of the server", "save it with curl -s ... > FILE, unedited");
+      refuse("the capture begins like JSON but is not JSON", first_line(),
+             "the complete answer of the server", "save it with curl -s ... > FILE, unedited");
     } else if (json.is_object() && json.contains("status")) {
       read_prometheus(json);
     } else {
@@ -95,7 +95,7 @@ class Reader {
     return captured_.text.substr(0, std::min(captured_.text.find('\n'), kShown));
   }
 
-  std::string ask() const { return "ask with /api/v1/query?query=" + query_of(from_.plan.name); }
+  std::string ask() const { return "query /api/v1/query?query=" + query_of(from_.plan.name); }
 
   // False: the counter is present already, with another value.
   bool put(const std::string& port, int queue, Counter which, std::uint64_t count) {
@@ -118,8 +118,8 @@ class Reader {
     const auto type = data != answer.end() && data->is_object() ? text_of(*data, "resultType") : "";
     const auto result = type.empty() ? Json::const_iterator() : data->find("result");
     if (type != "vector" || result == data->end() || !result->is_array())
-      return refuse("the answer is not of an instant query", type.empty() ? "no result" : type,
-                    "resultType vector", ask());
+      return refuse("the answer does not belong to an instant query",
+                    type.empty() ? "no result" : type, "resultType vector", ask());
     std::set<std::string> names, switches;
     for (const Json& series : *result)
       read_series(series, names, switches);
@@ -131,7 +131,7 @@ class Reader {
       return text;
     };
     if (!switches.empty())
-      return refuse(fmt::format("the answer is of another switch than '{}'", from_.plan.name),
+      return refuse(fmt::format("the answer belongs to another switch than '{}'", from_.plan.name),
                     listed(switches), "series with switch=\"" + from_.plan.name + "\"", ask());
     refuse("the answer has no queue counters of this switch",
            names.empty() ? "an empty result" : listed(names),
@@ -163,12 +163,12 @@ class Reader {
     const auto name = text_of(*metric, "__name__");
     const auto which = known(name);
     if (!which) {
-      names.insert(name.empty() ? "(no __name__: the query computes)" : name);
+      names.insert(name.empty() ? "(no __name__: the query computes values)" : name);
       return;
     }
     const auto device = switch_of(*metric);
     if (device != from_.plan.name) {
-      switches.insert(device.empty() ? "(no label says which)" : device);
+      switches.insert(device.empty() ? "(no label with its name)" : device);
       return;
     }
     const auto port = text_of(*metric, which->recorded ? "port" : from_.names.port_label.c_str());
@@ -180,7 +180,7 @@ class Reader {
                            ? number_in(value->at(1))
                            : std::nullopt;
     if (port.empty() || !count)
-      return refuse(fmt::format("a series of {} says too little", name),
+      return refuse(fmt::format("a series of {} lacks a port or a value", name),
                     series.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 120),
                     "a port, and a value as [TIME, \"COUNT\"]", ask());
     if (queue < 0 || std::isnan(*count)) return;  // a multicast queue, or no count
@@ -189,9 +189,9 @@ class Reader {
       return refuse(fmt::format("a counter of {} is out of range", port),
                     fmt::format("{} {}", name, *count), "a number from 0", "");
     if (!put(port, queue, which->counter, *packets))
-      refuse(fmt::format("{} of {} queue {} is there twice", name, port, queue), label,
+      refuse(fmt::format("{} of {} queue {} occurs twice", name, port, queue), label,
              "one series for each counter of a queue",
-             "ask for raw counters or recorded rates, not for both, and of one exporter");
+             "query either raw counters or recorded rates, from one exporter");
   }
 
   // From the label that targets.json and gnmic.json set; else from the exporter's address.
@@ -216,7 +216,7 @@ class Reader {
 
   void read_gnmi(const Json& json) {
     if (from_.names.path.empty())
-      return refuse(fmt::format("gNMI of {} is not known", from_.plan.os), first_line(),
+      return refuse(fmt::format("gNMI is not supported for {}", from_.plan.os), first_line(),
                     "an answer of Prometheus", ask());
     std::set<std::string> sources;
     const GnmiTree tree(from_.names.path, from_.names.entries);
@@ -229,9 +229,9 @@ class Reader {
     });
     if (rows_ > 0 || has_errors(problems_)) return;
     if (!sources.empty())
-      return refuse(fmt::format("the answer is of another switch than '{}'", from_.plan.name),
+      return refuse(fmt::format("the answer belongs to another switch than '{}'", from_.plan.name),
                     *sources.begin(), "source " + from_.plan.name,
-                    "a target's name in gnmic is to be the switch's in the intent");
+                    "in gnmic, give the target the name that the switch has in the intent");
     refuse("the answer has no queue counters", first_line(), from_.names.path,
            fmt::format("gnmic -a {} get --path \"{}\" > FILE", from_.plan.name, from_.names.path));
   }
@@ -250,8 +250,8 @@ class Reader {
             "a number from 0", "");
       if (queue < 0) return;  // multicast, or a queue that no class leads to
       if (!put(leaf.port, queue, static_cast<Counter>(i), *count))
-        refuse(fmt::format("{} of {} queue {} is there twice", leaf.name, leaf.port, leaf.queue),
-               "", "one answer of one Get", "save a single Get, not a stream of samples");
+        refuse(fmt::format("{} of {} queue {} occurs twice", leaf.name, leaf.port, leaf.queue), "",
+               "the answer of one Get", "save a single Get, not a stream of samples");
       return;
     }
   }

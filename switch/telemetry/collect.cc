@@ -131,20 +131,20 @@ Json names_json(const std::string& fabric, const std::vector<Watch>& watches) {
 std::string not_counted(const Watch& watch) {
   std::string text;
   constexpr const char* kMeans[kCounterCount] = {
-      "nothing can be judged",
+      "verify cannot check anything",
       "no alert on loss",
-      ("early drops, as planned, and drops of a full queue are one number: DlcpSwitchTailDrops, "
-       "-ShedsAll, -NeverMarks, -NeverSheds stay silent"),
-      "DlcpSwitchNeverMarks and -NeverSheds stay silent",
+      ("one counter has both early drops, which are planned, and drops of a full queue: "
+       "DlcpSwitchTailDrops, -ShedsAll, -NeverMarks and -NeverSheds never fire"),
+      "DlcpSwitchNeverMarks and -NeverSheds never fire",
       "",
-      "DlcpSwitchQueueDeep stays silent"};
+      "DlcpSwitchQueueDeep never fires"};
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     if (watch.names->counter(static_cast<Counter>(i), watch.version) != nullptr || *kMeans[i] == 0)
       continue;
     text +=
         fmt::format("- not counted here: {} ({})\n", name_of(static_cast<Counter>(i)), kMeans[i]);
   }
-  if (!watch.names->pfc) text += "- not counted here: pause frames (DlcpSwitchPfc stays silent)\n";
+  if (!watch.names->pfc) text += "- not counted here: pause frames (DlcpSwitchPfc never fires)\n";
   return text;
 }
 
@@ -153,7 +153,8 @@ std::string system_text(const Watch& watch) {
       "\n## {}: {} {}, {}{}\n\n", watch.name, watch.os, watch.version, watch.switches.front(),
       watch.switches.size() > 1 ? fmt::format(" and {} more", watch.switches.size() - 1) : "");
   if (watch.names == nullptr)
-    return text + "Nothing exports this system's queues: use `dlcp-switch verify --captured`.\n";
+    return text +
+           "No exporter is known for this system's queues: use `dlcp-switch verify --captured`.\n";
   text += "| counter | Prometheus | gNMI |\n|---|---|---|\n";
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     const CounterName* name = watch.names->counter(static_cast<Counter>(i), watch.version);
@@ -173,11 +174,11 @@ std::string system_text(const Watch& watch) {
 constexpr std::string_view kHowSonic =
     "- SONiC: run [sonic-exporter](https://github.com/vinted/sonic-exporter) on the switch, and "
     "the "
-    "node exporter with `sonic-queue-counters.py` for what that has not (early drops, marks, "
-    "trims, "
-    "pause frames):\n  `while sleep 15; do sonic-queue-counters.py > q.tmp && mv q.tmp "
+    "node exporter with `sonic-queue-counters.py` for counters that sonic-exporter lacks (early "
+    "drops, marks, trims, pause frames):\n  `while sleep 15; do sonic-queue-counters.py > q.tmp && "
+    "mv q.tmp "
     "/var/lib/node_exporter/sonic_queues.prom; done`. Scrape both with `targets.json` as "
-    "`file_sd_configs` (the node exporter with `:9100` in place of `:9101`).\n";
+    "`file_sd_configs` (for the node exporter, replace `:9101` by `:9100`).\n";
 constexpr std::string_view kHowGnmi =
     "- gNMI: `gnmic --config gnmic.json subscribe`, with GNMIC_USERNAME, GNMIC_PASSWORD and the "
     "site's TLS settings; scrape its port 9804 with `honor_labels: true`.\n";
@@ -191,19 +192,20 @@ constexpr std::string_view kHowOtlp =
 std::string readme(const std::string& fabric, const std::vector<Watch>& watches,
                    const std::set<std::string>& collectors) {
   std::string text = fmt::format(
-      "# {}: watching DLCP's queues\n\n"
-      "`rules.yml` goes into Prometheus' `rule_files`, `dashboard.json` into Grafana (Dashboards, "
-      "New, Import), `names.json` to those who collect with something else. All of it is of this "
-      "plan: make it anew with every change of the intent. None of it has met a switch; the rules "
-      "are checked with promtool, the dashboard's queries against the series that rules record.\n\n"
-      "Raw series need three labels: `fabric` ({}), `switch`, and `dlcp_plan`, which says whose "
-      "plan they are compared with.\n\n",
+      "# {}: monitoring DLCP's queues\n\n"
+      "Add `rules.yml` to Prometheus' `rule_files`, and import `dashboard.json` into Grafana "
+      "(Dashboards, New, Import). `names.json` is for other collectors. The files belong to this "
+      "plan: write them again after every change of the intent. They were not tested with a "
+      "switch. The rules are checked with promtool, and the dashboard's queries against the series "
+      "that the rules record.\n\n"
+      "Raw series need three labels: `fabric` ({}), `switch`, and `dlcp_plan`, the plan with which "
+      "they are compared.\n\n",
       fabric, fabric);
   if (collectors.count("sonic-exporter") != 0) text += kHowSonic;
   if (collectors.count("gnmic") != 0) text += kHowGnmi;
   if (collectors.count("otlp") != 0) text += kHowOtlp;
   text += fmt::format(
-      "\nJudge one switch by what Prometheus has of it:\n\n```\ncurl -sG "
+      "\nTo check one switch with its data in Prometheus:\n\n```\ncurl -sG "
       "http://PROMETHEUS:9090/api/v1/query --data-urlencode 'query={}' > captured.json\n"
       "dlcp-switch verify intent.yaml --switch SWITCH --captured captured.json\n```\n",
       query_of("SWITCH"));

@@ -59,9 +59,10 @@ struct Query {
   std::string expression, legend;
 };
 
-class Board {
+class DashboardBuilder {
  public:
-  Board(const std::string& fabric, const std::vector<Watch>& watches) : watches_(watches) {
+  DashboardBuilder(const std::string& fabric, const std::vector<Watch>& watches)
+      : watches_(watches) {
     board_ = {{"title", "DLCP switches: " + fabric},
               {"uid", uid_of(fabric)},
               {"tags", {"dlcp", "switch"}},
@@ -174,7 +175,7 @@ class Board {
       return fmt::format("sum by (switch) ({})",
                          series(fmt::format("dlcp_switch_queue_{}:rate5m", what), carried.name));
     };
-    panel(carried.name + ": packets", "Leaving through the queue, per switch.", "pps",
+    panel(carried.name + ": packets", "Packets that leave through the queue, per switch.", "pps",
           {{sum("packets"), "{{switch}}"}});
     std::vector<Query> drops;
     if (!carried.shed.empty() && counted(watches_, Counter::kEarlyDrops)) {
@@ -185,17 +186,17 @@ class Board {
     }
     panel(carried.name + ": drops",
           carried.part == Part::kSheds
-              ? "Early drops are what jobs have licensed; those of a full queue are not."
-              : "None is planned here.",
+              ? "Early drops are within the jobs' loss budgets; drops of a full queue are not."
+              : "No drops are planned in this queue.",
           "pps", drops);
     if (carried.marks && counted(watches_, Counter::kMarks))
-      panel(carried.name + ": ECN marks", "Senders slow down for each.", "pps",
+      panel(carried.name + ": ECN marks", "Senders slow down for each mark.", "pps",
             {{sum("marks"), "{{switch}}"}});
     if (counted(watches_, Counter::kWatermark))
       panel(
           carried.name + ": depth",
           fmt::format(
-              "Deepest fill of any port, in terms of the planned limit ({}{}).",
+              "Largest depth of any port, relative to the planned limit ({}{}).",
               bytes_text(carried.limit_min),
               carried.limit_max > carried.limit_min ? " to " + bytes_text(carried.limit_max) : ""),
           "percentunit",
@@ -221,7 +222,7 @@ class Board {
     });
     if (pfc)
       panel("Pause frames",
-            "Those for DLCP's priorities stop what may be dropped: none should "
+            "Pause frames for DLCP's priorities stop traffic that may be dropped: none should "
             "arrive.",
             "pps",
             {{"sum by (switch, priority) (dlcp_switch_pfc_frames:rate5m{" + matchers_ +
@@ -233,11 +234,13 @@ class Board {
     const bool lossless = std::any_of(watches_.begin(), watches_.end(),
                                       [](const Watch& watch) { return !watch.lossless.empty(); });
     if (lossless)
-      panel("Drops of lossless queues", "The site's. None, ever.", "pps",
+      panel("Drops of lossless queues", "Queues of the site, which should never drop.", "pps",
             {{"sum by (switch, queue) (dlcp_switch_lossless_drops:rate5m{" + matchers_ + "})",
               "{{switch}} queue {{queue}}"}});
     if (counted(watches_, Counter::kTrims))
-      panel("Trimmed packets", "Cut to their headers instead of dropped, where that is set.", "pps",
+      panel("Trimmed packets",
+            "Packets cut to their headers instead of being dropped, if trimming is configured.",
+            "pps",
             {{"sum by (switch, carries) (dlcp_switch_queue_trims:rate5m{" + matchers_ + "})",
               "{{switch}} {{carries}}"}});
   }
@@ -251,7 +254,7 @@ class Board {
 }  // namespace
 
 std::string dashboard_text(const std::string& fabric, const std::vector<Watch>& watches) {
-  return Board(fabric, watches).run();
+  return DashboardBuilder(fabric, watches).run();
 }
 
 }  // namespace dlcp::fabric::telemetry

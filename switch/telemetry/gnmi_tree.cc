@@ -71,7 +71,7 @@ std::vector<GnmiTree::Element> GnmiTree::parse(const std::string& path) {
   return list;
 }
 
-void GnmiTree::hold(Place& place, const std::string& hole, const std::string& text) {
+void GnmiTree::set_hole(Place& place, const std::string& hole, const std::string& text) {
   if (hole == "port") place.held.port = text;
   if (hole == "queue") place.held.queue = text;
 }
@@ -82,9 +82,9 @@ bool GnmiTree::step(Place& place, const std::string& name, const Keys& keys) con
   const Element& element = elements_[place.element];
   const bool named = element.name.front() == '{';  // COUNTERS/{port}
   if (!named && element.name != name) return false;
-  if (named) hold(place, element.hole, name);
+  if (named) set_hole(place, element.hole, name);
   for (const auto& [key, value] : keys)
-    if (key == element.key) hold(place, element.hole, value);
+    if (key == element.key) set_hole(place, element.hole, value);
   ++place.element;
   return true;
 }
@@ -150,7 +150,7 @@ void GnmiTree::descend(const Place& place, const Json& value, const Use& use) co
     for (const Json& entry : inner) {
       const auto key = entry.is_object() ? entry.find(element.key) : entry.end();
       if (key == entry.end()) continue;
-      hold(next, element.hole, key_text(*key));
+      set_hole(next, element.hole, key_text(*key));
       descend(next, entry, use);
     }
   }
@@ -189,7 +189,7 @@ void GnmiTree::event(const Json& event, const Use& use) const {
   Place place;
   for (const Element& element : elements_) {
     if (element.key.empty()) continue;
-    hold(place, element.hole, text_of(tags, (element.name + "_" + element.key).c_str()));
+    set_hole(place, element.hole, text_of(tags, (element.name + "_" + element.key).c_str()));
   }
   held.port = place.held.port;
   held.queue = place.held.queue;

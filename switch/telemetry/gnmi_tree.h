@@ -43,7 +43,7 @@ class GnmiTree {
   void descend(const Place& place, const nlohmann::json& value, const Use& use) const;
   void leaves(const Place& place, const nlohmann::json& value, const Use& use) const;
   void event(const nlohmann::json& event, const Use& use) const;
-  static void hold(Place& place, const std::string& hole, const std::string& text);
+  static void set_hole(Place& place, const std::string& hole, const std::string& text);
 
   std::vector<Element> elements_;
   std::string entries_;

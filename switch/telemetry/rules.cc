@@ -185,60 +185,63 @@ constexpr Alert kAlerts[] = {
     {"DlcpSwitchControlLoss",
      "dlcp_switch_queue_drops:rate5m{fabric=\"FABRIC\",part=\"control\"} > 0", "1m", "critical",
      DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} control packets/s",
-     "Acknowledgements are lost: the strict queue's rate limit is too low for what arrives, or "
-     "somebody else marks its DSCP."},
+     "Acknowledgements are lost: the strict queue's rate limit is too low for the packets that "
+     "arrive, or other senders use its DSCP."},
     {"DlcpSwitchExactLoss", "dlcp_switch_queue_drops:rate5m{fabric=\"FABRIC\",part=\"exact\"} > 0",
      "5m", "warning",
      DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s, none of which may be lost",
-     "Senders repair it, slowly: incast beyond the plan, a limit below the planned one, or senders "
-     "that do not react to marks."},
+     "Senders retransmit these packets, which takes time. Possible causes: incast beyond the plan, "
+     "a limit below the planned one, or senders that do not react to marks."},
     {"DlcpSwitchDropsProtected",
      "dlcp_switch_queue_early_drops:rate5m{fabric=\"FABRIC\",part=~\"control|exact\"} > 0", "2m",
      "critical",
      DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s early; it should drop none",
-     "WRED drop is on in this queue, or its packets arrive not-ECT: dlcp doctor --peer, and diff "
-     "the switch against its plan."},
+     "WRED drop is on in this queue, or its packets arrive without ECT: run dlcp doctor --peer, "
+     "and compare the switch with its plan (dlcp-switch diff)."},
     {"DlcpSwitchTailDrops",
      "dlcp_switch_queue_tail_drops:rate5m{fabric=\"FABRIC\",part=~\"sheds|mixed\"} > 0", "5m",
      "warning", DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s when full",
-     "Protected packets are among them: the queue's limit is below the planned one, or senders do "
+     "Protected packets are lost, too: the queue's limit is below the planned one, or senders do "
      "not react to marks."},
     {"DlcpSwitchShedsAll", "dlcp_switch_queue_shed:ratio{fabric=\"FABRIC\"} > 0.9", "10m",
      "warning",
-     DLCP_WHERE DLCP_QUEUE " sheds {{ $value | humanizePercentage }} of all that may be lost there",
-     "What comes next is protected: more load than the fabric carries, or a path that is down."},
+     DLCP_WHERE DLCP_QUEUE
+     " drops {{ $value | humanizePercentage }} of its droppable packets early",
+     "Protected packets are dropped next. Possible causes: more load than the fabric can carry, or "
+     "a path that is down."},
     {"DlcpSwitchNeverMarks",
      "dlcp_switch_queue_early_drops:rate5m{fabric=\"FABRIC\",part=\"sheds\"} > 0 and on (fabric, "
      "switch, port, queue) dlcp_switch_queue_marks:rate5m == 0",
      "15m", "warning", DLCP_WHERE DLCP_QUEUE " drops early and marks nothing",
-     "ECN is off, or protected packets arrive not-ECT: dlcp doctor --peer shows whether marks "
+     "ECN is off, or protected packets arrive without ECT: dlcp doctor --peer shows whether marks "
      "survive."},
     {"DlcpSwitchNeverSheds",
      "dlcp_switch_queue_marks:rate5m{fabric=\"FABRIC\",part=\"sheds\"} > 0 and on (fabric, switch, "
      "port, queue) dlcp_switch_queue_early_drops:rate5m == 0",
      "30m", "warning", DLCP_WHERE DLCP_QUEUE " marks and drops nothing early",
-     "Early drop is off (on SONiC: wred_green_enable), or droppable packets arrive ECT, or no job "
-     "here is licensed to lose."},
+     "Early drop is off (on SONiC: wred_green_enable), or droppable packets arrive with ECT, or no "
+     "job has a loss budget."},
     {"DlcpSwitchQueueDeep", "dlcp_switch_queue_depth:ratio{fabric=\"FABRIC\"} > 0.9", "5m",
      "warning",
      DLCP_WHERE DLCP_QUEUE " was filled to {{ $value | humanizePercentage }} of its limit",
-     "Above the limit everything is dropped: incast beyond the plan (fabric.incast_degree), or "
-     "thresholds other than planned."},
+     "Above the limit all packets are dropped. Possible causes: incast beyond the plan "
+     "(fabric.incast_degree), or thresholds that differ from the plan."},
     {"DlcpSwitchPfc", "dlcp_switch_pfc_frames:rate5m{fabric=\"FABRIC\",of=\"dlcp\"} > 0", "1m",
      "critical",
      DLCP_WHERE "pause frames arrive for priority {{ $labels.priority }}, which DLCP uses",
-     "PFC is on for a lossy class at the other end of this link: it stops what may be dropped."},
+     "PFC is on for a lossy class at the other end of this link: it pauses traffic that may be "
+     "dropped."},
     {"DlcpSwitchLosslessLoss", "dlcp_switch_lossless_drops:rate5m{fabric=\"FABRIC\"} > 0", "1m",
      "critical",
      DLCP_WHERE "the site's lossless queue {{ $labels.queue }} drops {{ $value | humanize }} "
                 "packets/s",
-     "Headroom is too small for the cable or PFC is off: not DLCP's queue, but roll DLCP back "
-     "where it began with the change."},
+     "Headroom is too small for the cable, or PFC is off. This is not a queue of DLCP, but roll "
+     "DLCP back if the drops began with its change."},
     {"DlcpSwitchSilent",
      "group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"} offset 30m) "
      "unless group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"})",
      "10m", "warning", "{{ $labels.switch }}: no queue counters for ten minutes",
-     "The exporter or the gNMI session is gone; no other alert can speak of this switch."},
+     "The exporter or the gNMI session has ended; no other alert works for this switch."},
 };
 
 #undef DLCP_WHERE
@@ -261,8 +264,9 @@ std::string alert_text(const Alert& alert, const std::string& fabric) {
 
 std::string rules_text(const std::string& fabric, const std::vector<Watch>& watches) {
   std::string text = fmt::format(
-      "# Recording and alert rules for the queues of {}, made by `dlcp-switch telemetry` from its "
-      "plan.\n# A new plan has other numbers: make them anew with every change of the intent.\n"
+      "# Recording and alert rules for the queues of {}, written by `dlcp-switch telemetry` from "
+      "its plan.\n# Another plan has other numbers: write the rules again after every change of "
+      "the intent.\n"
       "groups:\n",
       in_quotes(fabric));
   for (const Watch& watch : watches) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace dlcp::fabric {
 namespace {
@@ -21,68 +22,67 @@ bool drops_early(const QueuePlan& queue) {
       [](const Level& level) { return level.drop_bytes.has_value(); });
 }
 
-// Why the counters cannot be judged; empty: they can.
-std::string not_shown(const QueuePlan& queue, const QueueCounters& seen) {
+struct Reason {
+  std::string what, cause;
+};
+
+// The reason why the counters do not show whether the queue works as planned, if there is one.
+std::optional<Reason> not_shown(const QueuePlan& queue, const QueueCounters& seen) {
   if (!seen.early_drops && !seen.marks && !seen.drops)
-    return "no counters in the capture (or this platform does not count)";
+    return Reason{"no counters in the capture", "the platform may not have them"};
   const bool sheds = drops_early(queue);
   if (sheds && !seen.early_drops && seen.drops.value_or(0) > 0)
-    return fmt::format(
-        "{} packets dropped; where early drops are not counted apart (on SONiC: without WRED "
-        "counters, before 202505) it is not known whether early, as planned, or by a full queue",
-        *seen.drops);
+    return Reason{fmt::format("{} packets dropped", *seen.drops),
+                  "this system does not count early drops, which are planned, apart from drops of "
+                  "a full queue (SONiC does from 202505 on, with WRED counters)"};
   if (sheds && carries_exact(queue) && seen.early_drops.value_or(0) > 0)
-    return fmt::format(
-        "{} dropped early: cannot be judged, exact or control packets share the queue with "
-        "droppable ones; packets_retransmitted of the hosts says whether they were among them",
-        *seen.early_drops);
+    return Reason{fmt::format("{} packets dropped early", *seen.early_drops),
+                  "exact or control packets share this queue with droppable ones: the hosts' "
+                  "counter packets_retransmitted shows whether some of them were dropped"};
   const bool quiet = seen.early_drops.value_or(0) == 0 && seen.marks.value_or(0) == 0 &&
                      seen.drops.value_or(0) == 0;
-  if (quiet && queue.mark_bytes) return "no congestion since the counters were cleared";
-  return {};
+  if (quiet && queue.mark_bytes) return Reason{"no congestion since the counters were cleared", ""};
+  return std::nullopt;
 }
 
-// The fault; empty: none.
-std::string fault_of(const QueuePlan& queue, const QueueCounters& seen) {
+std::optional<Reason> fault_of(const QueuePlan& queue, const QueueCounters& seen) {
   const bool sheds = drops_early(queue), marks = queue.mark_bytes.has_value();
   const auto early = seen.early_drops.value_or(0), marked = seen.marks.value_or(0);
   const auto all = seen.drops.value_or(0);
   const auto tail = all > early ? all - early : 0;
   if (early > 0 && !sheds)
-    return fmt::format(
-        "{} packets dropped early, none should be; senders mark not-ECT, or WRED drop is on",
-        early);
+    return Reason{fmt::format("{} packets dropped early, where none should be", early),
+                  "senders do not set ECT, or WRED drop is on"};
   if (marked > 0 && !marks)
-    return fmt::format("{} packets marked, this queue should not mark", marked);
+    return Reason{fmt::format("{} packets marked, but this queue should not mark", marked), ""};
   if (tail > 0)
-    return fmt::format("{} packets dropped by a full queue; {}", tail,
-                       queue.strict ? "the strict queue's rate limit is too low for what arrives, "
-                                      "or somebody else marks its DSCP"
-                                    : "senders do not react to marks, or the queue's limit is "
-                                      "below the planned one");
+    return Reason{fmt::format("{} packets dropped by a full queue", tail),
+                  queue.strict ? "the strict queue's rate limit is too low for the packets that "
+                                 "arrive, or other senders use its DSCP"
+                               : "senders do not react to marks, or the queue's limit is below "
+                                 "the planned one"};
   if (sheds && marks && seen.early_drops && early == 0 && marked > 0)
-    return fmt::format(
-        "{} packets marked and none dropped; early drop is off (on SONiC: wred_green_enable), or "
-        "droppable packets arrive ECT",
-        marked);
+    return Reason{fmt::format("{} packets marked and none dropped", marked),
+                  "early drop is off (on SONiC: wred_green_enable), or droppable packets arrive "
+                  "with ECT"};
   if (sheds && marks && seen.marks && early > 0 && marked == 0)
-    return fmt::format(
-        "{} packets dropped and none marked; ecn is off, or protected packets arrive not-ECT",
-        early);
-  return {};
+    return Reason{fmt::format("{} packets dropped and none marked", early),
+                  "ECN is off, or protected packets arrive without ECT"};
+  return std::nullopt;
 }
 
 Finding judge_queue(const std::string& port, const QueuePlan& queue, const QueueCounters& seen) {
-  Finding finding{Verdict::kNotShown, port, queue.queue, not_shown(queue, seen)};
-  if (finding.what.empty()) {
-    finding.what = fault_of(queue, seen);
-    finding.verdict = finding.what.empty() ? Verdict::kAsPlanned : Verdict::kWrong;
+  Verdict verdict = Verdict::kNotShown;
+  auto reason = not_shown(queue, seen);
+  if (!reason) {
+    reason = fault_of(queue, seen);
+    verdict = reason ? Verdict::kWrong : Verdict::kAsPlanned;
   }
-  if (finding.what.empty())
-    finding.what = fmt::format("{} dropped early, {} marked", seen.early_drops.value_or(0),
-                               seen.marks.value_or(0));
-  finding.what = queue.name + ": " + finding.what;
-  return finding;
+  if (!reason)
+    reason = Reason{fmt::format("{} packets dropped early, {} marked", seen.early_drops.value_or(0),
+                                seen.marks.value_or(0)),
+                    ""};
+  return {verdict, port, queue.queue, queue.name + ": " + reason->what, reason->cause};
 }
 
 }  // namespace
@@ -104,11 +104,11 @@ std::vector<Finding> judge_counters(const SwitchPlan& plan, const CounterTable& 
         const auto lost =
             std::max(row->second.drops.value_or(0), row->second.early_drops.value_or(0));
         findings.push_back({lost > 0 ? Verdict::kWrong : Verdict::kAsPlanned, port, site.queue,
-                            fmt::format("the site's lossless queue: {} dropped", lost)});
+                            fmt::format("the site's lossless queue: {} packets dropped", lost)});
       }
     }
   if (findings.empty())
-    findings.push_back({Verdict::kNotShown, "", -1, "no port of the plan is in the capture"});
+    findings.push_back({Verdict::kNotShown, "", -1, "the capture contains no port of the plan"});
   return findings;
 }
 

@@ -80,13 +80,13 @@ Checked<nlohmann::json> read_json(const std::string& file, const std::string& te
     const auto last = text.find_last_not_of(" \t\r\n");
     const bool cut = last != std::string::npos && error.byte > last + 1;
     return failed(1 + static_cast<int>(std::count(text.begin(), end, '\n')),
-                  cut ? "this is not JSON: it ends in the middle" : "this is not JSON", "",
-                  cut ? "all of it, to the last brace" : "");
+                  cut ? "the JSON is incomplete: the file ends too early" : "this is not JSON", "",
+                  cut ? "the whole file, to the last brace" : "");
   } catch (const Json::exception& error) {
     return failed(0, std::string("this is not JSON: ") + error.what(), "", "");
   }
   if (const auto twice = first_key_twice(text, *result.value))
-    return failed(twice->line, "a key is there twice", twice->key, "each name once in an object");
+    return failed(twice->line, "a key occurs twice", twice->key, "each key once in an object");
   return result;
 }
 

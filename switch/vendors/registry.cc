@@ -29,6 +29,10 @@ const Vendor* find_vendor(std::string_view os) {
   return found == kVendors.end() ? nullptr : found->get();
 }
 
+std::string text_of(const Finding& finding) {
+  return finding.cause.empty() ? finding.what : finding.what + "; " + finding.cause;
+}
+
 const char* name_of(Impact impact) {
   switch (impact) {
     case Impact::kHitless:
@@ -60,8 +64,8 @@ std::string remark_warning(const SwitchPlan& plan) {
   for (const auto& group : plan.groups) {
     if (group.group.trust != Trust::kRemarked || rewrites_marks(plan, group.group)) continue;
     return fmt::format(
-        "ports that are not trusted are classed as DSCP {} but keep their DSCP on the wire: the "
-        "next switch sees DLCP's DSCPs again",
+        "packets from untrusted ports are classified as DSCP {} but keep their DSCPs: the next "
+        "switch receives DLCP's DSCPs",
         group.group.remark_dscp);
   }
   return {};

@@ -202,7 +202,7 @@ Shows shows_of(const Json& data) {
       shows.on_port.empty() ? "" : "`" + shows.on_port.front().says.command + "`";
   const Json capture = data.value("capture", Json::object());
   shows.expected = capture.value("expected", "output of " + first);
-  shows.hint = capture.value("hint", "capture it for every port to be judged");
+  shows.hint = capture.value("hint", "capture it for every port that you want to check");
   return shows;
 }
 

@@ -65,9 +65,11 @@ enum class Verdict { kAsPlanned, kWrong, kNotShown };
 struct Finding {
   Verdict verdict = Verdict::kNotShown;
   std::string port;
-  int queue = -1;  // -1: the port or switch as a whole
-  std::string what;
+  int queue = -1;          // -1: the port or switch as a whole
+  std::string what;        // what the counters show
+  std::string cause = {};  // its possible causes, or what to do; may be empty
 };
+std::string text_of(const Finding& finding);  // "what; cause"
 
 class Vendor {
  public:

@@ -1,4 +1,4 @@
-// Threshold arithmetic against worked examples, and what must hold for any port.
+// Threshold arithmetic: worked examples, and invariants for any port.
 #include "switch/plan/arithmetic.h"
 
 #include "catch.h"
@@ -14,7 +14,7 @@ PortFigures port_of(double gigabits, double senders = 4) {
 
 }  // namespace
 
-TEST_CASE("A 400G port with four senders sheds at 150, 750 and 817 kB") {
+TEST_CASE("A 400G port with four senders drops its levels at 150, 750 and 817 kB") {
   const auto depths = level_depths(port_of(400), {0.5, 0.3, 0.2}, false);
   REQUIRE(depths.size() == 3);
   CHECK(depths[0] == Approx(150'000));
@@ -24,7 +24,7 @@ TEST_CASE("A 400G port with four senders sheds at 150, 750 and 817 kB") {
   CHECK(ecn_knee_bytes(port_of(400)) == Approx(102'857).epsilon(0.001));
 }
 
-TEST_CASE("An 800G port sheds at 300, 1500 and 1567 kB") {
+TEST_CASE("An 800G port drops its levels at 300, 1500 and 1567 kB") {
   const auto depths = level_depths(port_of(800), {0.5, 0.3, 0.2}, false);
   CHECK(depths[0] == Approx(300'000));
   CHECK(depths[1] == Approx(1'500'000));
@@ -42,12 +42,12 @@ TEST_CASE("Slow ports never mark below sixteen packets") {
   CHECK(level_depths(port_of(1), {1.0}, false).front() == Approx(16 * 4200));
 }
 
-TEST_CASE("Where knee and drop are one threshold the first level is dropped at the knee") {
+TEST_CASE("If knee and drop share a threshold, the first level is dropped at the knee") {
   const auto depths = level_depths(port_of(400), {0.8, 0.2}, true);
   CHECK(depths[0] == Approx(ecn_knee_bytes(port_of(400))));
 }
 
-TEST_CASE("Levels are apart by sixteen packets at least, whatever their shares") {
+TEST_CASE("The depths of levels differ by at least sixteen packets, whatever their shares") {
   for (const double senders : {1.0, 2.0, 16.0, 1000.0}) {
     for (const double first : {0.01, 0.5, 0.99}) {
       const auto depths = level_depths(port_of(100, senders), {first, 1 - first}, false);
@@ -56,14 +56,14 @@ TEST_CASE("Levels are apart by sixteen packets at least, whatever their shares")
   }
 }
 
-TEST_CASE("Depths are rounded down to whole cells, and never to nothing") {
+TEST_CASE("Depths are rounded down to whole cells, but not to zero") {
   CHECK(rounded_to_cell(1000, 254) == 762);
   CHECK(rounded_to_cell(762, 254) == 762);
   CHECK(rounded_to_cell(1, 254) == 254);
   CHECK(rounded_to_cell(5, 0) == 5);
 }
 
-TEST_CASE("Sizes read as three digits that count") {
+TEST_CASE("Sizes are printed with three significant digits") {
   CHECK(bytes_text(std::uint64_t{999}) == "999 B");
   CHECK(bytes_text(std::uint64_t{817'200}) == "817 kB");
   CHECK(bytes_text(std::uint64_t{1'540'000}) == "1.54 MB");

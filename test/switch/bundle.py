@@ -1,4 +1,4 @@
-"""Several text files in one, each behind a line "==> NAME <==": how golden files of one system are kept."""
+"""Joins text files into one, each after a line "==> NAME <==": the format of the golden files of a system."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ NO_NEWLINE = "\n(no newline at the end)\n"
 
 
 def join(files):
-    """The bundle of (name, text) pairs."""
+    """Returns the bundle of (name, text) pairs."""
     parts = []
     for name, text in files:
         if HEAD.search(text):

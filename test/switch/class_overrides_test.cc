@@ -25,13 +25,13 @@ ClassOverrideError only_error(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("No text changes nothing") {
+TEST_CASE("An empty text changes nothing") {
   const auto table = table_with("\n  \n# only words\r\n");
   for (std::size_t i = 0; i < table.size(); ++i)
     CHECK(table[i].dscp == kTrafficClasses[i].dscp);
 }
 
-TEST_CASE("Every field of a class can be set, with any blanks and comments") {
+TEST_CASE("Every field of a class can be set, and blanks and comments are ignored") {
   const auto table = table_with(
       "control.dscp=48\n\tbulk-middle.drop_precedence "
       "\t= 3 # with droppable\r\nurgent-protected.queue = bulk\nexact.ecn = ect1");
@@ -40,7 +40,7 @@ TEST_CASE("Every field of a class can be set, with any blanks and comments") {
   CHECK(table[1].ecn == Ecn::kEct1);
 }
 
-TEST_CASE("Errors name the line, what was written and what would be right") {
+TEST_CASE("Errors have the line, the value seen and a correct value") {
   const auto range = only_error("# one\n\ncontrol.dscp = 64\n");
   CHECK(range.line == 3);
   CHECK(range.seen == "64");
@@ -53,7 +53,7 @@ TEST_CASE("Errors name the line, what was written and what would be right") {
   CHECK(only_error("exact.queue = strict-high").expected == "exact, urgent or bulk");
 }
 
-TEST_CASE("What makes a class droppable or strict cannot be overridden") {
+TEST_CASE("Fields that make a class droppable or strict cannot be overridden") {
   CHECK(only_error("bulk-droppable.ecn = ect0").line == 1);
   CHECK(only_error("exact.ecn = not-ect").line == 1);
   CHECK(only_error("control.queue = bulk").line == 1);
@@ -66,14 +66,14 @@ TEST_CASE("Classes of one queue may share a DSCP, others may not") {
   CHECK(error.seen == "18");
 }
 
-TEST_CASE("A bad line does not keep the good ones from being applied") {
+TEST_CASE("A wrong line does not prevent the correct lines from being applied") {
   TrafficClassTable table = kTrafficClasses;
   LevelShares shares = kTwoLevelShares;
   CHECK(apply_class_overrides("nonsense\ncontrol.dscp = 48", table, shares).size() == 1);
   CHECK(table[0].dscp == 48);
 }
 
-TEST_CASE("bulk.levels says whether senders and switches use the middle level") {
+TEST_CASE("bulk.levels sets whether senders and switches use the middle level") {
   TrafficClassTable table = kTrafficClasses;
   LevelShares shares = kTwoLevelShares;
   CHECK(apply_class_overrides("bulk.levels = 3 # where all switches know colours", table, shares)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dlcp-switch as its users run it: verbs, exit codes, JSON, and what is written when.
+"""Runs dlcp-switch like a user: verbs, exit codes, JSON, and the files that are written.
 
   cli.py DLCP_SWITCH"""
 
@@ -53,7 +53,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("init"), FILES)
         self.assertEqual((self.folder / "intent.yaml").read_text(), "mine")
 
-    def test_who_has_an_intent_gets_the_classes_alone(self):
+    def test_init_with_an_existing_intent_writes_only_the_classes(self):
         (self.folder / "intent.yaml").write_text("mine")
         self.assertEqual(self.run_verb("init", "--classes", "classes.conf"), OK)
         self.assertIn("wrote classes.conf", self.out)
@@ -61,12 +61,12 @@ class Cli(unittest.TestCase):
         self.assertIn("control.dscp = 43", (self.folder / "classes.conf").read_text())
         self.assertEqual(self.run_verb("init", "--classes", "classes.conf"), FILES)
 
-    def test_help_is_as_wide_as_a_terminal(self):
+    def test_help_fits_the_terminal(self):
         verbs = ("init", "plan", "check", "render", "diff", "verify", "trace", "rollout", "telemetry", "keys", "targets")
         for verb in ([], *([verb] for verb in verbs)):
             self.assertEqual(self.run_verb(*verb, "--help"), OK)
             self.assertEqual([line for line in self.out.splitlines() if len(line) > 80], [])
-        self.assertIn("\n  --captured TEXT         File with what", subprocess.run(
+        self.assertIn("\n  --captured TEXT         File with the", subprocess.run(
             [PROGRAM, "verify", "--help"], capture_output=True, text=True, check=True).stdout)
 
     def test_tables_are_lists_on_a_terminal(self):
@@ -79,7 +79,7 @@ class Cli(unittest.TestCase):
                 try:
                     while part := os.read(here, 65536):
                         text += part
-                except OSError:  # the other end is closed
+                except OSError:  # the program has closed the terminal
                     pass
                 self.assertEqual(process.wait(60), OK)
             os.close(here)
@@ -92,9 +92,9 @@ class Cli(unittest.TestCase):
     def test_plan_prints_numbers_and_explains_them(self):
         self.sample()
         self.assertEqual(self.run_verb("plan", "intent.yaml"), OK)
-        self.assertIn("4 switches alike, leaf1 to leaf4", self.out)
+        self.assertIn("4 equal switches, leaf1 to leaf4", self.out)
         self.assertNotIn("why:", self.out)
-        self.assertIn("\n4 switches alike", "\n" + self.out)
+        self.assertIn("\n4 equal switches", "\n" + self.out)
         table = [line for line in self.out.splitlines() if line.startswith("  queue") or "weight" in line]
         self.assertLess(1, len(table))
         self.assertEqual(len({line.index("DSCPs") for line in table if "DSCPs" in line}), 1)
@@ -118,7 +118,40 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("check", "intent.yaml"), OK)
         self.assertEqual(self.run_verb("check", "intent.yaml", "--strict"), WRONG)
 
-    def test_render_writes_a_folder_per_switch_and_the_same_every_time(self):
+    def test_many_errors_of_one_kind_are_shortened_and_their_hint_is_printed_once(self):
+        entry = ("  - {{name: leaf{}, os: sonic, version: \"202311\", asic: tomahawk4, role: leaf,\n"
+                 "     ports: [{{ports: Ethernet0, role: host}}]}}\n")
+        (self.folder / "intent.yaml").write_text(
+            "fabric: {name: pod, base_rtt: 12us, link_speed: 400G}\nsite: {dscp_map: {24: 3}}\nswitches:\n"
+            + "".join(entry.format(number) for number in range(200)))
+        self.assertEqual(self.run_verb("check", "intent.yaml"), WRONG)
+        self.assertEqual(self.said.count("error:"), 10)
+        self.assertIn("... and 190 more like these; --all prints them", self.said)
+        self.assertIn("intent.yaml:5: error: host ports of switch 'leaf0'", self.said)
+        self.assertEqual(self.said.count("hint"), 1)
+        self.assertIn("hint for these 200 (intent.yaml:5, intent.yaml:7, intent.yaml:9 and 197 more): ", self.said)
+        self.assertIn("200 errors", self.said)
+        for verb in ("plan", "diff", "render", "verify", "rollout", "telemetry"):
+            self.assertEqual(self.run_verb(verb, "intent.yaml"), WRONG)
+            self.assertEqual((self.said.count("error:"), self.said.count("hint")), (10, 1), verb)
+        self.assertEqual(self.run_verb("check", "intent.yaml", "--all"), WRONG)
+        self.assertEqual((self.said.count("error:"), self.said.count("hint")), (200, 1))
+        self.assertEqual(self.run_verb("check", "intent.yaml", "--json"), WRONG)
+        problems = json.loads(self.out)["problems"]
+        self.assertEqual(len(problems), 200)
+        self.assertEqual(len({problem["hint"] for problem in problems}), 1)
+
+    def test_switches_with_equal_changes_or_commands_are_printed_together(self):
+        self.sample()
+        self.assertEqual(self.run_verb("diff", "intent.yaml"), DIFFERS)
+        heads = [line for line in self.out.splitlines() if line.endswith(" change")]
+        self.assertEqual([line.rsplit(":", 1)[0] for line in heads], ["leaf1, leaf2, leaf3 and 3 more"])
+        self.assertEqual(self.run_verb("diff", "intent.yaml", "--all"), DIFFERS)
+        self.assertTrue(self.out.startswith("leaf1, leaf2, leaf3, leaf4, spine1, spine2: "))
+        self.assertEqual(self.run_verb("verify", "intent.yaml"), OK)
+        self.assertIn("# leaf1, leaf2, leaf3, leaf4\n", self.out)
+
+    def test_render_writes_a_folder_per_switch_and_is_repeatable(self):
         self.sample()
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         first = self.tree()
@@ -132,14 +165,14 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.tree(), {**first, **beside})
         self.assertFalse((self.folder / "out.partial").exists())
 
-    def test_a_second_render_keeps_the_first_ones_way_back(self):
+    def test_a_second_render_keeps_the_rollback_of_the_first(self):
         self.sample()
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         first = self.tree()
         (self.folder / "out" / "leaf1" / "mine.txt").write_text("an operator's")
         self.sample(("incast_degree: 4", "incast_degree: 8"))
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
-        self.assertIn("kept what was there of leaf1", self.said)
+        self.assertIn("kept the former folder leaf1", self.said)
         [kept] = (self.folder / "out" / "kept").glob("leaf1-*")
         self.assertEqual((kept / "mine.txt").read_text(), "an operator's")
         for path, text in first.items():
@@ -149,12 +182,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         self.assertEqual(len(list((self.folder / "out" / "kept").glob("leaf1-*"))), 1)
 
-    def test_folders_of_switches_that_are_gone_are_named(self):
+    def test_stale_folders_of_removed_switches_are_listed(self):
         self.sample()
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         self.sample(("leaf[1-4]", "leaf[1-3]"))
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
-        self.assertIn("stale: leaf4", self.said)
+        self.assertIn("stale: the intent has no switch leaf4", self.said)
         self.assertTrue((self.folder / "out" / "leaf4" / "rollback.sh").exists())
 
     def test_a_trace_shows_every_class_at_every_port(self):
@@ -178,28 +211,28 @@ class Cli(unittest.TestCase):
             self.assertEqual(hop["colour"], "green")
         self.assertEqual(one["hops"][3]["port"], "Ethernet8")
 
-    def test_a_trace_names_what_it_does_not_know(self):
+    def test_a_trace_reports_unknown_names(self):
         self.sample()
         for arguments, said in ((["--from", "leaf9", "--to", "leaf1"], "did you mean 'leaf1'?"),
-                                (["--from", "spine1", "--to", "leaf1"], "no host of this name"),
-                                (["--from", "leaf1", "--to", "leaf2", "--class", "bulk"], "no class of this name")):
+                                (["--from", "spine1", "--to", "leaf1"], "there is no host with this name"),
+                                (["--from", "leaf1", "--to", "leaf2", "--class", "bulk"], "there is no class with this name")):
             self.assertEqual(self.run_verb("trace", "intent.yaml", *arguments), WRONG)
             self.assertIn(said, self.said)
 
-    def test_a_class_that_a_port_does_not_trust_changes_on_the_way(self):
+    def test_a_class_changes_at_an_untrusted_port(self):
         self.sample(("trust: dscp}", "trust: remark}"))
         self.assertEqual(self.run_verb("trace", "intent.yaml", "--from", "leaf1", "--to", "leaf2", "--json"), WRONG)
         classes = json.loads(self.out)["paths"][0]["classes"]
         self.assertTrue(all("served as 'site'" in one["changed"] for one in classes))
 
-    def test_a_rollout_is_files_for_ansible_and_pushes_nothing(self):
+    def test_a_rollout_writes_files_for_ansible_and_runs_nothing(self):
         self.sample()
         self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "out", "--ports", "2", "--serial", "3"), OK)
         tree = self.tree()
         for name in ("inventory.yml", "playbook.yml", "rollback.yml", "change.yml", "back.yml", "ROLLOUT.md"):
             self.assertIn(f"out/{name}", tree)
         self.assertIn("--drain --batch 2", tree["out/inventory.yml"])
-        self.assertIn("unverified: run each by hand", tree["out/inventory.yml"])
+        self.assertIn("unverified: first run each by hand", tree["out/inventory.yml"])
         self.assertIn("unverified", tree["out/ROLLOUT.md"])
         play = tree["out/playbook.yml"]
         self.assertEqual(play.count("any_errors_fatal: true"), play.count("serial:"))
@@ -230,7 +263,7 @@ class Cli(unittest.TestCase):
             self.assertTrue(all(source.startswith("https://") for source in one["sources"].values()), one["os"])
             self.assertTrue(one["sources"], one["os"])
 
-    def test_an_error_on_one_switch_keeps_all_from_being_written(self):
+    def test_an_error_on_one_switch_prevents_all_output(self):
         self.sample(("  - name: spine[1-2]\n    os: sonic\n    version: \"202311\"\n    asic: tomahawk4",
                      "  - name: spine[1-2]\n    os: sonic\n    version: \"202311\"\n    asic: generic"))
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), WRONG)
@@ -238,15 +271,15 @@ class Cli(unittest.TestCase):
         self.assertFalse((self.folder / "out").exists())
         self.assertFalse((self.folder / "out.partial").exists())
 
-    def test_diff_says_what_would_change(self):
+    def test_diff_prints_the_rows_that_would_change(self):
         self.sample()
         self.assertEqual(self.run_verb("diff", "intent.yaml", "--switch", "leaf1"), DIFFERS)
         self.assertIn("rows change", self.out)
 
-    def test_verify_lists_commands_and_wants_one_switch_for_captured_output(self):
+    def test_verify_lists_commands_and_needs_one_switch_for_captured_output(self):
         self.sample()
         self.assertEqual(self.run_verb("verify", "intent.yaml"), OK)
-        self.assertIn("# spine2", self.out)
+        self.assertIn("# spine1, spine2", self.out)
         (self.folder / "captured.txt").write_text("")
         self.assertEqual(self.run_verb("verify", "intent.yaml", "--captured", "captured.txt"), USAGE)
 
@@ -255,7 +288,7 @@ class Cli(unittest.TestCase):
         self.sample()
         (self.folder / "file").write_text("")
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "file/out"), FILES)
-        self.assertIn("cannot be written", self.said)
+        self.assertIn("cannot write", self.said)
 
     def test_files_that_are_not_utf8(self):
         (self.folder / "latin1.yaml").write_bytes("fabric: {name: w\u00fcrzburg}\n".encode("latin1"))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Combinations that nobody named: tenants, trimming, watchdogs, levels, speeds, aggregates, trust, releases, at random.
+"""Random combinations of tenants, trimming, watchdogs, levels, speeds, aggregates, trust and releases.
 
-  combinations.py DLCP_SWITCH [--seed N] [--cases N]      prints the seed of what fails; with $DLCP_YANG_DIR it asks SONiC's models
+  combinations.py DLCP_SWITCH [--seed N] [--cases N]      prints the seed of a failure; with $DLCP_YANG_DIR it also validates with SONiC's models
 
 Each intent is refused with a message that says what to do, or rendered so that: applying the patches to the import gives
-the planned configuration, taking them back gives the import byte for byte, and a render from the planned configuration
-has nothing to change. Exit: 0 if all expectations hold."""
+the planned configuration, the rollback restores the import byte for byte, and a render from the planned configuration
+changes nothing. Exit: 0 if all expectations hold."""
 
 import argparse
 import copy
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from stand_in import expect
+from simulated_switch import expect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRADIENTS = ROOT / "test/switch/golden/fabrics/gradients"
@@ -30,7 +30,7 @@ spec.loader.exec_module(guard)
 
 
 def intent_of(dice, config):
-    """An intent for one SONiC leaf, and the import it is to be rendered from."""
+    """An intent for one SONiC leaf, and the configuration to import."""
     asic, hwsku = dice.choice([("tomahawk5", "Arista-7060X6-64PE"), ("spectrum4", "Mellanox-SN5600"), ("tomahawk4", "Nokia-IXR7220-H4-64D")])
     config["DEVICE_METADATA"]["localhost"]["hwsku"] = hwsku
     lag = dice.random() < 0.5
@@ -94,7 +94,7 @@ def one_case(program, seed, folder):
         errors = [i for i, line in enumerate(lines) if " error: " in line]
         expect(done.returncode == 1 and errors, f"seed {seed}: a refusal with errors", done)
         for i in errors:
-            helped = "expected" in lines[i] or (i + 1 < len(lines) and lines[i + 1].startswith("  hint:"))
+            helped = "expected" in lines[i] or any(line.startswith("  hint") for line in lines[i + 1:])
             expect(helped, f"seed {seed}: an error says what to do: {lines[i]}", done)
         return False
     leaf = folder / "out/leaf1"

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Runs the generated apply.sh and rollback.sh of a Cumulus switch against a stand-in of `nv`.
+"""Runs the generated apply.sh and rollback.sh of a Cumulus switch against a simulated `nv`.
 
-usage: cumulus_apply.py FOLDER CONFIG   (FOLDER: what dlcp-switch rendered; CONFIG: the imported YAML)
+usage: cumulus_apply.py FOLDER CONFIG   (FOLDER: the rendered folder; CONFIG: the imported YAML)
 
-The stand-in keeps the applied configuration in a file and knows config show, patch, diff, detach,
+The simulation keeps the applied configuration in a file and implements config show, patch, diff, detach,
 apply and unset. Exit: 0 if all expectations hold."""
 
 import json
 import pathlib
 import sys
 
-import stand_in
-from stand_in import expect, expect_nothing_to_do
+import simulated_switch
+from simulated_switch import expect, expect_nothing_to_do
 
-STAND_IN = r'''#!/usr/bin/env python3
+SIMULATION = r'''#!/usr/bin/env python3
 import json, os, pathlib, sys
 state = pathlib.Path(os.environ["STATE"])
 applied, pending = state / "applied.json", state / "pending.json"
 
 def read_yaml(path):
-    """Block maps only, as dlcp-switch writes them."""
+    """Reads only block maps, which dlcp-switch writes."""
     root, stack = {}, []
     for line in pathlib.Path(path).read_text().splitlines():
         line = line.replace("- ", "  ", 1) if line.startswith("- ") else line
@@ -73,9 +73,9 @@ elif verb == ["config", "apply"]:
 '''
 
 
-class Switch(stand_in.Switch):
+class Switch(simulated_switch.Switch):
     def __init__(self, folder):
-        super().__init__("cumulus", folder, {"nv": STAND_IN}, packages=True)
+        super().__init__("cumulus", folder, {"nv": SIMULATION}, packages=True)
 
     def config(self):
         return json.loads((self.root / "applied.json").read_text())
@@ -88,7 +88,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     switch = Switch(folder)
     reader = {"__name__": "reader"}
-    exec(STAND_IN.split("verb =")[0].replace('os.environ["STATE"]', repr("/nowhere")), reader)
+    exec(SIMULATION.split("verb =")[0].replace('os.environ["STATE"]', repr("/nowhere")), reader)
     lines = pathlib.Path(sys.argv[2]).read_text().splitlines()
     only_set = pathlib.Path(switch.root / "import.yaml")
     only_set.write_text("\n".join(lines[lines.index("- set:"):]))
@@ -99,7 +99,7 @@ def main():
     expect(result.returncode == 0 and switch.config() == imported, "a dry run changes nothing", result)
     result = switch.run("apply.sh")
     planned = switch.config()
-    expect(result.returncode == 0 and planned != imported, "apply changes it", result)
+    expect(result.returncode == 0 and planned != imported, "apply changes the configuration", result)
     expect(planned["interface"]["swp1"]["qos"]["mapping"]["profile"].startswith("DLCP"), "port profile")
     expect_nothing_to_do(switch, "apply.sh")
 
@@ -108,8 +108,8 @@ def main():
     drifted["qos"]["congestion-control"][profile]["traffic-class"]["1"] = {"ecn": "enable"}
     switch.put(drifted)
     result = switch.run("rollback.sh")
-    expect(result.returncode == 3 and profile in result.stderr, "refuses what was added to it", result)
-    expect(switch.config() == drifted, "and changes nothing")
+    expect(result.returncode == 3 and profile in result.stderr, "rollback refuses a profile with additions", result)
+    expect(switch.config() == drifted, "it changes nothing")
     switch.put(planned)
 
     result = switch.run("rollback.sh")
@@ -118,23 +118,23 @@ def main():
     sys.path.insert(0, str(folder))
     from guard import leaves  # "swp1-4" is swp1 to swp4; an empty map is no setting
     settings = [{k: v for k, v in leaves(c).items() if v != "{}"} for c in (switch_back, imported)]
-    expect(settings[0] == settings[1], "rollback gives it back", result)
+    expect(settings[0] == settings[1], "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh")
 
     canary = sorted(p.stem for p in folder.glob("20-*.yaml"))[0]
     result = switch.run("apply.sh", "10-definitions", canary)
-    expect(result.returncode == 0 and imported != switch.config() != planned, "a canary first", result)
+    expect(result.returncode == 0 and imported != switch.config() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh")
-    expect(result.returncode == 0 and switch.config() == planned, "then the rest", result)
+    expect(result.returncode == 0 and switch.config() == planned, "then apply changes the rest", result)
 
     switch.put(imported)
     result = switch.run("apply.sh", REFUSE=canary)
-    expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
+    expect(result.returncode == 4 and switch.config() == imported, "a refused patch reverts all", result)
     moved = json.loads(json.dumps(imported))
     moved["interface"]["swp1-4"]["qos"]["congestion-control"]["profile"] = "other"
     switch.put(moved)
     result = switch.run("apply.sh")
-    expect(result.returncode == 3 and "swp1" in result.stderr, "apply refuses a moved port", result)
+    expect(result.returncode == 3 and "swp1" in result.stderr, "apply refuses a port that was changed", result)
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

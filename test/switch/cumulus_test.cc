@@ -1,5 +1,5 @@
-// Cumulus Linux: a change adds profiles of DLCP's own and points ports at them; its rollback gives
-// the imported configuration back. What NVUE would do with the files is played on flat leaves.
+// Cumulus Linux: a change adds DLCP's profiles and binds ports to them; its rollback restores the
+// imported configuration. The effect of the files in NVUE is simulated on flat leaves.
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -47,7 +47,7 @@ Rendering render_ok(const SwitchPlan& plan) {
   return rendering;
 }
 
-// Plays a folder's files in their order: unsets, then sets.
+// Applies a folder's files in order: unsets, then sets.
 Leaves played(Leaves leaves, const Rendering& rendering, FileKind kind) {
   for (const auto& file : rendering.files) {
     if (file.kind != kind || file.path.find(".unset") == std::string::npos) continue;
@@ -69,7 +69,7 @@ Leaves played(Leaves leaves, const Rendering& rendering, FileKind kind) {
 
 }  // namespace
 
-TEST_CASE("an imported NVUE configuration says what the site does, defaults included") {
+TEST_CASE("the import of an NVUE configuration contains the site's settings, defaults included") {
   const auto site = import_text(nvue(), leaf_text());
   CHECK(site.dscp_to_class[26] == 3);
   CHECK(site.dscp_to_class[40] == 0);
@@ -85,7 +85,7 @@ TEST_CASE("an imported NVUE configuration says what the site does, defaults incl
   CHECK(site.ports == std::vector<std::string>{"swp1", "swp2", "swp3", "swp4", "swp5", "swp6"});
 }
 
-TEST_CASE("members of bonds and speeds come from the import, of one name or of several") {
+TEST_CASE("members of bonds and speeds are imported from keys with one name or several") {
   const auto site =
       import_text(nvue(),
                   "- set:\n    interface:\n      swp1-3: {type: swp, link: {speed: 400G}}\n"
@@ -98,7 +98,7 @@ TEST_CASE("members of bonds and speeds come from the import, of one name or of s
   CHECK(find_port(site, "swp1")->bits_per_second == 400'000'000'000u);
 }
 
-TEST_CASE("adaptive routing that is on already is no change") {
+TEST_CASE("adaptive routing that is already on causes no change") {
   auto before = leaves_of(leaf_text());
   auto plan = plan_of(before);
   plan.os = "cumulus";
@@ -113,14 +113,14 @@ TEST_CASE("adaptive routing that is on already is no change") {
   auto again = plan_of(after);
   again.features.load_balancing = LoadBalancing::kPacket;
   CHECK(render_ok(again).changes.empty());
-  plan.version = "5.12";  // where switchd restarts
+  plan.version = "5.12";  // a release in which switchd restarts
   const auto older = render_ok(plan).changes;
   CHECK(std::any_of(older.begin(), older.end(), [](const auto& change) {
     return change.row == "router/adaptive-routing/enable" && change.impact == Impact::kReload;
   }));
 }
 
-TEST_CASE("ports that trust no DSCP keep the site's classes when DLCP's are added") {
+TEST_CASE("ports that do not trust DSCPs keep the site's classes when DLCP's are added") {
   auto leaves = leaves_of(leaf_text());
   for (int dscp = 0; dscp < 64; ++dscp)
     leaves.erase("qos/mapping/default-global/dscp/" + std::to_string(dscp) + "/switch-priority");
@@ -134,7 +134,7 @@ TEST_CASE("ports that trust no DSCP keep the site's classes when DLCP's are adde
   CHECK(after.at("qos/mapping/DLCP-default-global/dscp/40/switch-priority") == "7");
 }
 
-TEST_CASE("applying adds profiles of DLCP's and leaves every setting of the site as it was") {
+TEST_CASE("applying adds DLCP's profiles and changes no setting of the site") {
   const auto before = leaves_of(leaf_text());
   const auto plan = plan_of(before);
   const auto rendering = render_ok(plan);
@@ -147,7 +147,7 @@ TEST_CASE("applying adds profiles of DLCP's and leaves every setting of the site
     CHECK(after.at("qos/mapping/DLCP-default-global" + path) ==
           (ours ? std::to_string(plan.dscp[dscp].traffic_class) : site));
   }
-  // The host ports' marking profile is the copy of another one than the uplinks'.
+  // The profiles of host ports and uplinks are copies of different profiles.
   CHECK(after.at("interface/swp1/qos/congestion-control/profile") == "DLCP-storage");
   CHECK(after.at("interface/swp5/qos/congestion-control/profile") == "DLCP-default-global");
   CHECK(after.at("interface/swp1/qos/pfc/profile") == "storage");
@@ -164,7 +164,7 @@ TEST_CASE("applying adds profiles of DLCP's and leaves every setting of the site
   CHECK(after.at(scheduler + "7/mode") == "strict");
   CHECK(after.at(scheduler + "3/bw-percent") == "20");
   CHECK(after.at(scheduler + "6/mode") == "strict");
-  CHECK(after.count(scheduler + "1/bw-percent") == 0);  // 20+20+60: nothing is left for idle ones
+  CHECK(after.count(scheduler + "1/bw-percent") == 0);  // 20+20+60: none left for unused queues
   CHECK(after.at("qos/egress-shaper/DLCP-default-global/traffic-class/7/max-rate") == "20000000");
   CHECK(after.at("system/forwarding/ecmp-hash/source-port") == "on");
   std::set<std::string> changed;
@@ -174,15 +174,15 @@ TEST_CASE("applying adds profiles of DLCP's and leaves every setting of the site
     if (changed.count(path) == 0) CHECK(after.at(path) == value);
 }
 
-TEST_CASE("apply and then rollback gives the imported NVUE configuration back") {
+TEST_CASE("a rollback after apply restores the imported NVUE configuration") {
   auto before = leaves_of(leaf_text());
-  SECTION("as it is") {}
-  SECTION("where ports have profiles of their own already") {
+  SECTION("unchanged") {}
+  SECTION("with ports that have profiles of their own") {
     before["interface/swp1/qos/egress-scheduler/profile"] = "mine";
     before["qos/egress-scheduler/mine/traffic-class/0/bw-percent"] = "30";
     before["qos/egress-scheduler/mine/traffic-class/0/mode"] = "dwrr";
   }
-  SECTION("where a priority of DLCP's leads to another queue") {
+  SECTION("with a priority of DLCP that leads to another queue") {
     before["qos/egress-queue-mapping/default-global/switch-priority/5/traffic-class"] = "1";
   }
   const auto rendering = render_ok(plan_of(before));
@@ -191,7 +191,7 @@ TEST_CASE("apply and then rollback gives the imported NVUE configuration back") 
   CHECK(played(after, rendering, FileKind::kRollback) == before);
 }
 
-TEST_CASE("what has been applied to Cumulus renders to no change") {
+TEST_CASE("a Cumulus configuration with the change applied renders to no change") {
   const auto before = leaves_of(leaf_text());
   const auto plan = plan_of(before);
   const auto after = played(before, render_ok(plan), FileKind::kConfig);
@@ -203,7 +203,7 @@ TEST_CASE("what has been applied to Cumulus renders to no change") {
   CHECK(again.files.empty());
 }
 
-TEST_CASE("a new threshold on a Cumulus switch changes profiles alone, and can be taken back") {
+TEST_CASE("a new threshold on a Cumulus switch changes only profiles, and can be rolled back") {
   const auto before = leaves_of(leaf_text());
   const auto first = played(before, render_ok(plan_of(before)), FileKind::kConfig);
   auto plan = plan_of(first);
@@ -217,7 +217,7 @@ TEST_CASE("a new threshold on a Cumulus switch changes profiles alone, and can b
   CHECK(played(second, update, FileKind::kRollback) == first);
 }
 
-TEST_CASE("profiles that no port has any more go") {
+TEST_CASE("profiles that no port uses any more are removed") {
   const auto before = leaves_of(leaf_text());
   const auto first = played(before, render_ok(plan_of(before)), FileKind::kConfig);
   auto plan = make_plan(import_text(nvue(), yaml_of(first)), {}, kUplinks);
@@ -226,7 +226,7 @@ TEST_CASE("profiles that no port has any more go") {
   CHECK(played(first, rendering, FileKind::kConfig)
             .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 1);
   CHECK(std::any_of(rendering.notes.begin(), rendering.notes.end(), [](const auto& note) {
-    return note.text.find("DLCP-storage stays") != std::string::npos;
+    return note.text.find("DLCP-storage is kept") != std::string::npos;
   }));
   auto moved = first;
   for (const char* port : {"swp1", "swp2"})
@@ -237,14 +237,14 @@ TEST_CASE("profiles that no port has any more go") {
             .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 0);
 }
 
-TEST_CASE("what queues that nothing leads to lose in a copy is said") {
+TEST_CASE("a note lists the settings of unused queues that a copy lacks") {
   const auto before = leaves_of(leaf_text());
   const auto plan = plan_of(before);
   const auto rendering = render_ok(plan);
   const auto after = played(before, rendering, FileKind::kConfig);
   const auto said =
       std::find_if(rendering.notes.begin(), rendering.notes.end(), [](const auto& note) {
-        return note.text.find("nothing of the site leads to traffic class") == 0;
+        return note.text.find("no DSCP of the site leads to traffic class") == 0;
       });
   REQUIRE(said != rendering.notes.end());
   const auto listed = said->text.substr(0, said->text.find(':'));
@@ -261,7 +261,7 @@ TEST_CASE("what queues that nothing leads to lose in a copy is said") {
   }
 }
 
-TEST_CASE("a Cumulus port without DLCP senders classes DLCP's DSCPs as told") {
+TEST_CASE("a Cumulus port without DLCP senders classifies DLCP's DSCPs as configured") {
   const auto before = leaves_of(leaf_text());
   auto plan = plan_of(before);
   plan.groups[0].group.trust = Trust::kRemarked;
@@ -290,7 +290,7 @@ TEST_CASE("a Cumulus port without DLCP senders classes DLCP's DSCPs as told") {
   }));
 }
 
-TEST_CASE("alpha values, which no grammar has checked, are a file apart that says so") {
+TEST_CASE("alpha values, which no grammar has checked, are in a separate file with a notice") {
   const auto rendering = render_ok(plan_of(leaves_of(leaf_text())));
   const auto& file = file_of(rendering, "30-alpha.unverified");
   CHECK_FALSE(file.grammar_checked);
@@ -299,7 +299,7 @@ TEST_CASE("alpha values, which no grammar has checked, are a file apart that say
     if (other.grammar_checked) CHECK(other.text.find("shared-alpha alpha_") == std::string::npos);
 }
 
-// What `nv set` lines of a text make of the leaves; numbers with commas stand for one line each.
+// The leaves after the `nv set` lines of a text; numbers with commas stand for one line each.
 void set_lines(Leaves& leaves, const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -322,7 +322,7 @@ void set_lines(Leaves& leaves, const std::string& text) {
   }
 }
 
-TEST_CASE("the RoCE macro is refused with explicit settings that DLCP can stand beside") {
+TEST_CASE("the RoCE macro is refused with a hint that has explicit settings instead") {
   Leaves leaves{{"interface/swp1/type", "swp"}, {"qos/roce/enable", "on"}};
   const auto refused = nvue().import({"x.yaml", yaml_of(leaves)});
   REQUIRE(has_errors(refused.problems));
@@ -339,10 +339,10 @@ TEST_CASE("the RoCE macro is refused with explicit settings that DLCP can stand 
   CHECK_FALSE(site.queues[5].in_use);
 }
 
-TEST_CASE("what Cumulus cannot do or must not do is refused") {
+TEST_CASE("plans that Cumulus cannot express, or that would affect the site, are refused") {
   auto leaves = leaves_of(leaf_text());
   const auto refusal = [&] { return problems_of(nvue().render(plan_of(leaves))); };
-  SECTION("a port with another mapping profile") {
+  SECTION("a port with a different mapping profile") {
     leaves["interface/swp2/qos/mapping/profile"] = "other";
     leaves["qos/mapping/other/trust"] = "l3";
     CHECK_THAT(refusal(), Contains("port swp2 has another mapping profile"));
@@ -365,12 +365,12 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
     plan.groups[0].queues[0].shape_bits_per_second = 3'000'000'000'000'000;
     CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..2147483647"));
   }
-  SECTION("a percentage of nothing") {
+  SECTION("a share of zero percent") {
     auto plan = plan_of(leaves);
     plan.groups[0].queues[3].weight = 0;
     CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..100"));
   }
-  SECTION("a file that is no NVUE configuration") {
+  SECTION("a file that is not an NVUE configuration") {
     for (const char* text : {"qos: {}\n", "- header: {}\n", "- unset: {}\n", "- set: [\n", ""})
       CHECK_FALSE(nvue().import({"x.yaml", text}).value);
     const auto result = nvue().import({"x.yaml",
@@ -383,7 +383,7 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
   }
 }
 
-TEST_CASE("commands are those of the release: counters moved in 5.5") {
+TEST_CASE("commands depend on the release: the counters' command changed in 5.5") {
   auto plan = plan_of(leaves_of(leaf_text()));
   plan.os = "cumulus";
   const auto listed = [&](const std::string& version) {

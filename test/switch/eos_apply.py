@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Runs the generated apply.sh and rollback.sh of an EOS switch against a stand-in of its CLI.
+"""Runs the generated apply.sh and rollback.sh of an EOS switch against a simulated CLI.
 
-usage: eos_apply.py FOLDER RUNNING RENDER   (RENDER FOLDER RUNNING renders anew, to see it is a no-op)
+usage: eos_apply.py FOLDER RUNNING RENDER   (RENDER FOLDER RUNNING renders again and must change nothing)
 
-The stand-in knows show running-config and configure sessions with the statements that DLCP writes, and
+The simulation implements show running-config and configure sessions with the statements that DLCP writes, and
 prints the DSCP map in groups, as EOS does. Exit: 0 if all expectations hold."""
 
 import pathlib
 import subprocess
 import sys
 
-import stand_in
-from stand_in import expect, expect_nothing_to_do
+import simulated_switch
+from simulated_switch import expect, expect_nothing_to_do
 
-STAND_IN = r'''#!/usr/bin/env python3
+SIMULATION = r'''#!/usr/bin/env python3
 import json, os, pathlib, re, sys
 state = pathlib.Path(os.environ["STATE"])
 file = state / "config.json"
@@ -113,9 +113,9 @@ for raw in sys.stdin.read().splitlines():
 '''
 
 
-class Switch(stand_in.Switch):
+class Switch(simulated_switch.Switch):
     def __init__(self, folder, text):
-        super().__init__("eos", folder, {"eos-cli": STAND_IN})
+        super().__init__("eos", folder, {"eos-cli": SIMULATION})
         self.environment["DLCP_RUN"] = "eos-cli"
         (self.root / "config.json").write_text('{"maps": {}, "blocks": {}, "rest": []}')
         lines = [l for l in text.splitlines() if l.strip() not in ("", "!", "end") and not l.startswith("!")]
@@ -133,15 +133,15 @@ def main():
     folder, running_file = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     switch = Switch(folder, running_file.read_text())
     imported = switch.running()
-    expect("service-profile STORAGE" in imported, "the stand-in has the import")
+    expect("service-profile STORAGE" in imported, "the simulated switch has the import")
 
     result = switch.run("apply.sh", "--dry-run", "leaf")
     expect(result.returncode == 0 and switch.running() == imported, "a dry run changes nothing", result)
     result = switch.run("apply.sh", "leaf", REFUSE="shape rate 20000000")
-    expect(result.returncode == 4 and switch.running() == imported, "an error of EOS drops all", result)
+    expect(result.returncode == 4 and switch.running() == imported, "after an error of EOS nothing is applied", result)
     result = switch.run("apply.sh", "leaf", REFUSE="no qos profile DLCP-1-STORAGE")
-    expect(result.returncode == 4 and switch.running() == imported, "nor is a change applied whose rollback EOS refuses", result)
-    expect("change and rollback were only tried" in result.stderr, "which is told", result)
+    expect(result.returncode == 4 and switch.running() == imported, "a change whose rollback EOS refuses is not applied", result)
+    expect("in a trial session" in result.stderr, "the message says so", result)
     result = switch.run("apply.sh", "leaf")
     planned = switch.running()
     expect(result.returncode == 0 and "service-profile DLCP-1-STORAGE" in planned, "apply works", result)
@@ -150,7 +150,7 @@ def main():
         (switch.root / "again.eos").write_text(planned)
         again = switch.root / "again"
         subprocess.run([sys.argv[3], "eos", str(again), str(switch.root / "again.eos"), *sys.argv[4:]], check=True)
-        expect(not again.exists(), f"what is applied renders to no change: {list(again.glob('*'))}")
+        expect(not again.exists(), f"an applied change renders to no change: {list(again.glob('*'))}")
 
     switch.cli("configure session x", "qos map dscp 40 to traffic-class 1", "end", "configure session x commit")
     result = switch.run("rollback.sh", "leaf")
@@ -158,19 +158,19 @@ def main():
     switch.cli("configure session x", "qos map dscp 40 to traffic-class 7 drop-precedence 0", "end",
                "configure session x commit")
     result = switch.run("rollback.sh", "leaf")
-    expect(result.returncode == 0 and switch.running() == imported, "rollback gives it back", result)
+    expect(result.returncode == 0 and switch.running() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
 
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
-    expect(result.returncode == 0 and imported != switch.running() != planned, "a canary first", result)
+    expect(result.returncode == 0 and imported != switch.running() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 0 and switch.running() == planned, "then the rest", result)
+    expect(result.returncode == 0 and switch.running() == planned, "then apply changes the rest", result)
     switch.run("rollback.sh", "leaf")
 
     switch.cli("configure session x", "interface Ethernet1/1", "   service-profile OTHER", "end",
                "configure session x commit")
     result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 3 and "Ethernet1/1" in result.stderr, "apply refuses a moved port", result)
+    expect(result.returncode == 3 and "Ethernet1/1" in result.stderr, "apply refuses a port that was changed", result)
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

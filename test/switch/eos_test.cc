@@ -1,5 +1,5 @@
-// Arista EOS: what is read from a running-config, and the text that is written. That applying and
-// rolling back gives the running-config back is played by eos_apply.py.
+// Arista EOS: the import of a running-config, and the text that is written. eos_apply.py tests that
+// a rollback after apply restores the running-config.
 #include <sstream>
 
 #include "catch.h"
@@ -34,7 +34,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("an imported running-config says what the site does, EOS's defaults included") {
+TEST_CASE("the import of a running-config contains the site's settings, EOS's defaults included") {
   const auto site = import_text(eos(), leaf());
   CHECK(site.dscp_to_class[26] == 3);
   CHECK(site.dscp_to_class[48] == 6);
@@ -56,14 +56,16 @@ TEST_CASE("an imported running-config says what the site does, EOS's defaults in
   CHECK(bare.queues[1].in_use);
 }
 
-TEST_CASE("a profile is the site's with DLCP's queues in it, and says that nobody has checked it") {
+TEST_CASE(
+    "a profile is a copy of the site's with DLCP's queues, and a notice says that it is "
+    "unverified") {
   const auto rendering = render_ok(plan_of(leaf()));
   const auto& definitions = file_of(rendering, "10-definitions.eos");
   CHECK_FALSE(definitions.grammar_checked);
   CHECK(definitions.text.rfind("! UNVERIFIED", 0) == 0);
   CHECK_THAT(definitions.text, Contains("qos map dscp 40 to traffic-class 7 drop-precedence 0\n"));
   CHECK_THAT(definitions.text, Contains("qos map dscp 14 to traffic-class 2 drop-precedence 2\n"));
-  // Class 7 has queue 7 without a line.
+  // Class 7 leads to queue 7 by default, without a statement.
   CHECK(definitions.text.find("qos map traffic-class") == std::string::npos);
   CHECK(definitions.text.find("qos map dscp 26") == std::string::npos);
   CHECK_THAT(definitions.text, Contains("qos profile DLCP-1-STORAGE\n   qos trust dscp\n"));
@@ -77,7 +79,7 @@ TEST_CASE("a profile is the site's with DLCP's queues in it, and says that nobod
                       "150272 bytes max-mark-probability 100 weight 0\n"
                       "      random-detect drop drop-precedence 2 minimum-threshold 150016 bytes "
                       "maximum-threshold 150272 bytes drop-probability 100 weight 0\n"));
-  // The site's queues come over, but for the one that DLCP takes.
+  // The site's queues are copied, except for the one that DLCP uses.
   CHECK_THAT(definitions.text, Contains("   uc-tx-queue 6\n      priority strict\n"
                                         "      shape rate 5 percent\n"));
   CHECK(definitions.text.find("bandwidth percent 1\n") == std::string::npos);
@@ -94,7 +96,8 @@ TEST_CASE("a profile is the site's with DLCP's queues in it, and says that nobod
 }
 
 TEST_CASE(
-    "a class that has another queue than its own gets a line, and the rollback says all of it") {
+    "a class with another queue number gets a statement, and the rollback restores all "
+    "statements") {
   auto plan = plan_of(leaf());
   plan.groups[0].queues[3].traffic_class = 5;
   const auto rendering = render_ok(plan);
@@ -104,7 +107,7 @@ TEST_CASE(
              Contains("no qos map traffic-class 5 to tx-queue 2\n"));
 }
 
-TEST_CASE("queues are strict unless they or one above say `no priority`") {
+TEST_CASE("queues are strict unless they or a higher queue have `no priority`") {
   const auto site = import_text(eos(), leaf());
   CHECK_FALSE(site.queues[0].strict);
   CHECK_FALSE(site.queues[3].strict);
@@ -113,12 +116,12 @@ TEST_CASE("queues are strict unless they or one above say `no priority`") {
   const auto lower = replaced(leaf(), "      bandwidth percent 20\n      no priority\n      random",
                               "      random");
   CHECK(import_text(eos(), lower).queues[3].strict);
-  // DLCP's round-robin queue 5 would make that one round-robin, too.
+  // DLCP's round-robin queue 5 would make the strict queue round-robin, too.
   CHECK_THAT(problems_of(eos().render(plan_of(lower))),
              Contains("would make the site's strict queue 3 round-robin"));
 }
 
-TEST_CASE("DLCP's DSCPs must count: a profile that trusts something else is refused") {
+TEST_CASE("DLCP's DSCPs must be trusted: a profile that trusts another field is refused") {
   const auto cos = replaced(leaf(), "qos trust dscp", "qos trust cos");
   CHECK_THAT(problems_of(eos().render(plan_of(cos))), Contains("does not trust DSCPs"));
   const auto silent = replaced(leaf(), "   qos trust dscp\n", "");
@@ -126,7 +129,7 @@ TEST_CASE("DLCP's DSCPs must count: a profile that trusts something else is refu
              Contains("qos profile DLCP-1-STORAGE\n   qos trust dscp\n"));
 }
 
-TEST_CASE("what a switch rewrites as packets leave is imported, its default map included") {
+TEST_CASE("rewriting on egress is imported, including the default map") {
   const auto site =
       import_text(eos(), leaf() + "qos rewrite dscp\nqos map traffic-class 2 to dscp 9\n");
   CHECK(site.egress_rewrite == "qos rewrite dscp");
@@ -136,7 +139,7 @@ TEST_CASE("what a switch rewrites as packets leave is imported, its default map 
   CHECK(import_text(eos(), leaf()).egress_rewrite.empty());
 }
 
-TEST_CASE("an earlier change is seen by its queues, and its DSCPs are free to be planned anew") {
+TEST_CASE("an earlier change is recognised by its queues, and its DSCPs can be planned again") {
   std::string text = leaf();
   text += "qos map dscp 18 to traffic-class 5 drop-precedence 0\n";
   text += "qos profile DLCP-1-STORAGE\n   uc-tx-queue 5\n      !! DLCP exact\n";
@@ -148,7 +151,7 @@ TEST_CASE("an earlier change is seen by its queues, and its DSCPs are free to be
   CHECK(site.queues[3].weight == 20u);
 }
 
-TEST_CASE("a port without DLCP senders has their DSCPs rewritten on arrival") {
+TEST_CASE("a port without DLCP senders rewrites DLCP's DSCPs on ingress") {
   auto plan = plan_of(leaf());
   plan.groups[0].group.trust = Trust::kRemarked;
   plan.groups[0].group.remark_dscp = 26;
@@ -160,14 +163,14 @@ TEST_CASE("a port without DLCP senders has their DSCPs rewritten on arrival") {
   CHECK_THAT(text, Contains("service-policy type qos input DLCP-as-26\n"));
 }
 
-TEST_CASE("what EOS would refuse or what would touch the site's own is refused") {
+TEST_CASE("plans that EOS would refuse, or that would change the site's settings, are refused") {
   auto plan = plan_of(leaf());
   const auto refusal = [&] { return problems_of(eos().render(plan)); };
   SECTION("a threshold beyond the range") {
     plan.groups[0].queues[1].mark_bytes = 3'000'000'000;
     CHECK_THAT(refusal(), Contains("would not be accepted by Arista EOS"));
   }
-  SECTION("a percentage of nothing") {
+  SECTION("a share of zero percent") {
     plan.groups[0].queues[1].weight = 0;
     CHECK_THAT(refusal(), Contains("expected 1..100"));
   }
@@ -175,17 +178,17 @@ TEST_CASE("what EOS would refuse or what would touch the site's own is refused")
     plan.dscp[14].drop_precedence = 3;
     CHECK_THAT(refusal(), Contains("drop-precedence"));
   }
-  SECTION("a port that is not there") {
+  SECTION("a port that does not exist") {
     plan.groups[0].group.ports.push_back("Ethernet9/1");
     CHECK_THAT(refusal(), Contains("port Ethernet9/1 is not in the imported"));
   }
-  SECTION("a port with queues of its own") {
+  SECTION("a port with its own queue settings") {
     plan = plan_of(replaced(leaf(), "   description host\n", "   uc-tx-queue 5\n"));
     CHECK_THAT(refusal(), Contains("port Ethernet1/1 has QoS of its own"));
   }
 }
 
-TEST_CASE("what ports have of their own, or have and the text lacks, is refused") {
+TEST_CASE("ports with settings of their own, or with objects that the text lacks, are refused") {
   const auto refusal = [](const std::string& line) {
     return problems_of(eos().render(plan_of(replaced(leaf(), "   description host\n", line))));
   };
@@ -199,13 +202,13 @@ TEST_CASE("what ports have of their own, or have and the text lacks, is refused"
   CHECK_THAT(to_text(missing.problems.at(0)), Contains("NONE, which is not in this file"));
 }
 
-TEST_CASE("a profile that an earlier render left and no port has any more is removed") {
+TEST_CASE("a profile of an earlier render that no port uses any more is removed") {
   const auto rendering = render_ok(
       plan_of(leaf() + "qos profile DLCP-7-OLD\n   uc-tx-queue 5\n      bandwidth percent 1\n"));
   CHECK_THAT(file_of(rendering, "90-cleanup.eos").text, Contains("no qos profile DLCP-7-OLD\n"));
 }
 
-TEST_CASE("a text that is no running-config is refused with its line") {
+TEST_CASE("a text that is not a running-config is refused with its line") {
   const auto text_of = [](const std::string& text) {
     const auto result = eos().import({"leaf.eos", text});
     REQUIRE_FALSE(result.value);
@@ -215,7 +218,7 @@ TEST_CASE("a text that is no running-config is refused with its line") {
   CHECK_THAT(text_of("!\n% Invalid input\n"), Contains("leaf.eos:2: error"));
   CHECK_THAT(text_of("qos map dscp 64 to traffic-class 1\n"), Contains("numbers 0..63"));
   CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\n"),
-             Contains("the switch prints all of them"));
+             Contains("the switch prints all ports"));
   CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\ninterface Ethernet1\n"),
              Contains("expected 0..7"));
 }

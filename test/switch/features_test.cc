@@ -1,5 +1,5 @@
-// What a fabric for gradients has beside queues: tenants, headroom, and features that targets have
-// or have not.
+// Properties of a fabric for gradients other than queues: tenants, headroom, and features that some
+// targets have.
 #include "switch/capability/features.h"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ TwoTenants two_tenants() {
 
 }  // namespace
 
-TEST_CASE("A second tenant has queues and shares of its own, and control is one for both") {
+TEST_CASE(
+    "A second tenant has its own queues and shares, and both tenants share the control queue") {
   const SwitchPlan plan = two_tenants().plan;
   double first = 0, second = 0;
   std::set<int> dscps;
@@ -67,7 +68,9 @@ TEST_CASE("A second tenant has queues and shares of its own, and control is one 
   CHECK(std::bitset<64>(plan.dlcp_dscps).count() == 14);
 }
 
-TEST_CASE("A trace follows the classes of every tenant, and each stays in a queue of its own") {
+TEST_CASE(
+    "A trace covers the classes of every tenant, and each tenant's classes stay in its own "
+    "queues") {
   const SwitchPlan plan = two_tenants().plan;
   const std::vector<SwitchPlan> plans{plan};
   const auto from = find_endpoint(plans, "leaf1:Ethernet0"),
@@ -88,7 +91,7 @@ TEST_CASE("A trace follows the classes of every tenant, and each stays in a queu
                       [](const ClassTrace& one) { return one.changed.empty(); }) == 2);  // control
 }
 
-TEST_CASE("DSCPs of any tenant that leave rewritten are an error") {
+TEST_CASE("It is an error if DSCPs of any tenant are rewritten on egress") {
   const auto [intent, plan] = two_tenants();
   SwitchPlan rewritten = plan;
   auto site = *plan.site;
@@ -110,14 +113,14 @@ TEST_CASE("DSCPs of any tenant that leave rewritten are an error") {
 
 TEST_CASE("Headroom grows with the cable and the speed, and is unknown without a cable") {
   CHECK(headroom_bytes(400'000'000'000, 0, 9216) == 0);
-  // 40 m both ways at 400 Gb/s: 20.2 kB; 905 quanta: 57.9 kB; two packets.
+  // 40 m in both directions at 400 Gb/s: 20.2 kB; 905 quanta: 57.9 kB; two packets.
   CHECK(headroom_bytes(400'000'000'000, 40, 9216) == 20'202 + 57'920 + 18'432);
   CHECK(headroom_bytes(400'000'000'000, 300, 9216) > headroom_bytes(400'000'000'000, 40, 9216));
   CHECK(headroom_bytes(100'000'000'000, 40, 9216) < headroom_bytes(400'000'000'000, 40, 9216));
   CHECK(headroom_bytes(800'000'000'000, 40, 9216) > headroom_bytes(400'000'000'000, 40, 9216));
 }
 
-TEST_CASE("A feature is planned where the release and the ASIC have it, and refused elsewhere") {
+TEST_CASE("A feature is planned if the release and the ASIC have it, and refused otherwise") {
   const std::string trim = "    trimming: {size: 256}\n    pfc_watchdog: {}\n";
   const auto plan = plan_of(leaf_intent("sonic", "spectrum4", "202511", trim));
   REQUIRE(plan.features.trimming);
@@ -139,7 +142,8 @@ TEST_CASE("A feature is planned where the release and the ASIC have it, and refu
 }
 
 TEST_CASE(
-    "Rows that bear nobody's name are removed where a system has such, and not asked for at once") {
+    "Rows without a recognisable owner are removed on request, if the system has such rows and the "
+    "intent does not need them") {
   const std::string gone = "    remove: [trimming, pfc_watchdog]\n";
   const auto plan = plan_of(leaf_intent("sonic", "tomahawk4", "202311", gone));
   CHECK(plan.features.remove_trimming);
@@ -154,10 +158,10 @@ TEST_CASE(
              Contains("trimming or pfc_watchdog"));
   CHECK_THAT(
       said(leaf_intent("sonic", "spectrum4", "202511", "    trimming: {size: 256}\n" + gone)),
-      Contains("what the switch is not to have"));
+      Contains("only features that the entry does not request"));
 }
 
-TEST_CASE("Every feature of every target names where it was read") {
+TEST_CASE("Every feature of every target names its source") {
   for (const FeatureRow& row : feature_rows()) {
     INFO(row.os << ' ' << row.feature);
     CHECK(row.source.rfind("https://", 0) == 0);

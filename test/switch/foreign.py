@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Configurations that were not written for DLCP: each is imported right, or refused with a message that
-says what to do.
+"""Configurations that were not written for DLCP: each is imported correctly, or refused with a message
+that says what to do.
 
 usage: foreign.py DLCP_SWITCH [-v]"""
 
@@ -40,7 +40,7 @@ class Checks(unittest.TestCase):
         return done.returncode, json.loads(done.stdout)
 
     def refused(self, config, what, advice="", **options):
-        """`check` exits 1 with a problem that says `what`, and what to do about it."""
+        """`check` exits with 1 and prints a problem with the text `what` and a remedy."""
         code, said = self.run_verb("check", config, **options)
         errors = [problem for problem in said["problems"] if problem["severity"] == "error"]
         text = json.dumps(errors, ensure_ascii=False)
@@ -51,7 +51,7 @@ class Checks(unittest.TestCase):
         return text
 
     def planned(self, config, **options):
-        """`check` finds no error; the queues of the plan, by name."""
+        """Expects that `check` finds no error; returns the queues of the plan by name."""
         code, said = self.run_verb("check", config, **options)
         self.assertEqual(code, 0, said)
         plan = self.run_verb("plan", config, **options)[1]["switches"][0]
@@ -60,7 +60,7 @@ class Checks(unittest.TestCase):
     def rules(self, said):
         return {problem.get("rule") for problem in said["problems"]}
 
-    # SONiC's templates: seven classes in use, and the queue of BGP and LACP is not free.
+    # SONiC's templates: seven classes are in use, and the queue of BGP and LACP is not free.
 
 
 class Foreign(Checks):
@@ -73,14 +73,14 @@ class Foreign(Checks):
     def test_templates_of_spectrum3(self):
         self.refused(sonic(hwsku="ACS-MSN4700"), NO_QUEUE, GIVE_UP, asic="spectrum3")
 
-    def test_templates_can_be_served_on_purpose(self):
+    def test_templates_work_if_the_site_gives_queues_up(self):
         queues, plan, said = self.planned(sonic(hwsku="Nokia-IXR7220-H4-64D"),
                                           site="site: {may_take_queues: [0, 2, 5, 6]}\n")
         self.assertEqual({queue["queue"] for queue in queues.values()}, {0, 2, 5, 6})
         self.assertIn("shared-queue", self.rules(said))
         self.assertIn("56.6 MB for lossy queues (BUFFER_POOL|egress_lossless_pool)", " ".join(plan["reasoning"]))
 
-    def test_the_control_plane_queue_is_for_control_alone(self):
+    def test_only_control_may_use_the_control_plane_queue(self):
         queues, _, said = self.planned(sonic(hwsku="Nokia-IXR7220-H4-64D"),
                                        site="site: {may_take_queues: [2, 7]}\n")
         self.assertEqual(queues["control"]["queue"], 7)
@@ -94,8 +94,8 @@ class Foreign(Checks):
         self.assertTrue({queue["queue"] for queue in queues.values()} <= {2, 5, 6})
         self.assertIn("merged", self.rules(said))
 
-    def test_hardware_that_has_another_asic(self):
-        self.refused(sonic(hwsku="Force10-S6000"), "Force10-S6000, which has trident2", "import the file of this switch")
+    def test_hardware_with_a_different_asic(self):
+        self.refused(sonic(hwsku="Force10-S6000"), "Force10-S6000, which has trident2", "import this switch's own file")
         self.refused(sonic(hwsku="Mellanox-SN5600"), "spectrum4")
 
     def test_unmapped_dscps_are_best_effort(self):
@@ -109,8 +109,8 @@ class Foreign(Checks):
 
     def test_dscps_rewritten_on_egress(self):
         free = sonic(special={3: 3, 4: 4}, queues=(0, 1, 3, 4))
-        self.refused(shapes.with_rewriting(free, {"1": "8", "3": "3"}), "rewrites DSCPs as packets leave",
-                     "take it off these ports")
+        self.refused(shapes.with_rewriting(free, {"1": "8", "3": "3"}), "rewrites DSCPs on egress",
+                     "remove the rewriting from these ports")
         self.refused(shapes.with_rewriting(shapes.partial_map(), {"1": "8"}), "rewrites DSCPs", asic="tomahawk3")
 
     def test_trimming_templates_use_dlcps_dscps(self):
@@ -120,7 +120,7 @@ class Foreign(Checks):
         self.assertIn("lossless", said)
 
     def test_every_queue_in_use(self):
-        """Dual top-of-rack and T1 roles: eight classes."""
+        """Dual top-of-rack and T1 roles use eight classes."""
         for hwsku, asic in (("Arista-7260CX3-D108C8", "tomahawk2"), ("Arista-7260CX3-C64", "tomahawk2"),
                             ("Mellanox-SN4600C-C64", "spectrum3"), ("Mellanox-SN4600C-D48C40", "spectrum3"),
                             ("Arista-7050CX3-32S-C32", "trident3")):
@@ -130,7 +130,7 @@ class Foreign(Checks):
 
     def test_chassis(self):
         voq = shapes.with_metadata(sonic(), switch_type="voq")
-        self.refused(voq, "VOQ chassis", "cannot guard")
+        self.refused(voq, "VOQ chassis", "cannot check")
         keys = {"chassis1|asic0|Ethernet0|3": {"scheduler": "scheduler.0"}}
         self.refused(shapes.with_metadata(sonic(QUEUE=keys), switch_type="voq"), "VOQ chassis")
         self.refused(sonic(QUEUE={"pch|Ethernet0|3": {"scheduler": "scheduler.0"}}), "is not PORT|INDEX", "Ethernet0|3")
@@ -147,19 +147,19 @@ class Foreign(Checks):
     def test_partial_files(self):
         config = sonic()
         del config["DSCP_TO_TC_MAP"]
-        self.refused(config, "names a dscp_to_tc_map that is not there", "a row of DSCP_TO_TC_MAP")
+        self.refused(config, "names a dscp_to_tc_map that does not exist", "a row of DSCP_TO_TC_MAP")
         config = sonic()
         del config["PORT"]
         self.refused(config, "there is no PORT table", "show runningconfiguration all")
         self.refused(shapes.at_the_root(sonic()), "")
-        self.refused(shapes.keys_twice(sonic()), "a key is there twice", "AZURE")
+        self.refused(shapes.keys_twice(sonic()), "a key occurs twice", "AZURE")
 
     # Ports.
     def test_speeds(self):
         free = sonic(special={3: 3, 4: 4}, queues=(0, 1, 3, 4))
         said = self.refused(free, "400 Gb/s", "leave `speed` out", group=", speed: 100G")
         self.assertIn("100 Gb/s", said)
-        self.refused(free, "fabric.link_speed", "say `speed: 400G`", speed="100G")
+        self.refused(free, "fabric.link_speed", "add `speed: 400G`", speed="100G")
         free["PORT"]["Ethernet8"]["speed"] = "10000"
         _, plan, _ = self.planned(free)
         self.assertEqual([group["bits_per_second"] for group in plan["port_groups"]], [400_000_000_000, 10_000_000_000])
@@ -183,7 +183,7 @@ class Foreign(Checks):
 
     def test_eos_with_rewriting_and_cos(self):
         self.refused(shapes.eos(shapes.EOS_REWRITING, "service-profile test"), NO_QUEUE, GIVE_UP, **self.eos())
-        self.refused(shapes.eos(shapes.EOS_REWRITING, "service-profile test"), "qos rewrite dscp", "take it off",
+        self.refused(shapes.eos(shapes.EOS_REWRITING, "service-profile test"), "qos rewrite dscp", "remove the rewriting",
                      **self.eos(site="site: {may_take_dscps: [10, 12, 14, 18, 20, 22, 40], may_take_queues: [5, 6]}\n"))
         no_rewriting = shapes.EOS_REWRITING.replace("qos rewrite dscp\n", "")
         self.refused(shapes.eos(no_rewriting, "service-profile test"), "does not trust DSCPs", "qos trust dscp",
@@ -203,7 +203,7 @@ class Foreign(Checks):
         self.assertIn("40", said)
 
     def test_eos_interface_that_trusts_cos(self):
-        self.refused(shapes.eos(shapes.EOS_SILENT, "qos trust cos"), "QoS of its own", "service-profile",
+        self.refused(shapes.eos(shapes.EOS_SILENT, "qos trust cos"), "its own QoS settings", "service-profile",
                      **self.eos(site="site: {may_take_dscps: [10, 12, 14, 18, 20, 22, 40], may_take_queues: [2, 3, 4, 5]}\n"))
 
     # Cumulus Linux.
@@ -217,7 +217,7 @@ class Foreign(Checks):
     def test_nvue_by_dscp(self):
         self.refused(shapes.nvue(shapes.NVUE_BY_DSCP), NO_QUEUE, GIVE_UP, **self.cumulus())
 
-    def test_nvue_that_is_no_list_of_operations(self):
+    def test_nvue_that_is_not_a_list_of_operations(self):
         self.refused(shapes.nvue(shapes.NVUE_DEFAULTS, as_operations=False), "list of operations", "nv config show",
                      **self.cumulus())
 
@@ -234,10 +234,10 @@ class Foreign(Checks):
         bound = marking.replace("      swp1-4:\n        qos:", "      swp1-4:\n        acl:\n          MARK:\n            inbound: {}\n"
                                 "        qos:", 1)
         self.assertNotEqual(bound, marking)
-        self.refused(bound, "an ACL of swp1 sets DSCPs or classes", "take the rule out", **options)
+        self.refused(bound, "an ACL of swp1 sets DSCPs or classes", "remove the rule", **options)
 
     def test_nvue_rewriting(self):
-        self.refused(shapes.nvue({**shapes.NVUE_REWRITING}), "rewrites DSCPs", "take it off", **self.cumulus())
+        self.refused(shapes.nvue({**shapes.NVUE_REWRITING}), "rewrites DSCPs", "remove the rewriting", **self.cumulus())
 
 
 DATA = pathlib.Path(__file__).resolve().parent / "data"
@@ -257,7 +257,7 @@ class ForeignTrees(Checks):
         file, version, asic, port = TREES[os]
         return (DATA / os / file).read_text(), {"os": os, "version": version, "asic": asic, "ports": (port,)}
 
-    def test_line_ends_marks_and_prompts_are_no_matter(self):
+    def test_line_ends_byte_order_marks_and_prompts_are_ignored(self):
         for os in TREES:
             text, options = self.of(os)
             self.planned(text.replace("\n", "\r\n"), **options)
@@ -266,34 +266,34 @@ class ForeignTrees(Checks):
             if os in ("srlinux", "junos", "nxos"):
                 self.planned("leaf1# show running-config\n" + text + text, **options)
 
-    def test_what_is_no_configuration_says_how_to_take_one(self):
+    def test_a_text_that_is_not_a_configuration_gets_a_hint_how_to_export_one(self):
         for os in TREES:
             text, options = self.of(os)
             for wrong in ("", "\n \n", "<html></html>", "\x00\x01" + text, "null", "[[[]]]", '{"error": "rpc"}'):
-                self.refused(wrong, "", "take it with: ", **options)
+                self.refused(wrong, "", "export it with: ", **options)
             if os in ("srlinux", "junos", "nxos", "eos"):
-                self.refused(text.replace("\n", "\n --More-- \n", 1), "paged its output", **options)
+                self.refused(text.replace("\n", "\n --More-- \n", 1), "output of the switch was paged", **options)
             else:
-                self.refused(text[:len(text) // 2], "this is not JSON", "take it with: gnmic get --path", **options)
+                self.refused(text[:len(text) // 2], "the JSON is incomplete", "export it with: gnmic get --path", **options)
 
         for wrong in ("a: [", "\x00"):
             self.refused(wrong, "", "nv config show", os="cumulus", version="5.14", asic="spectrum4", ports=("swp1",))
 
-    def test_an_object_that_ports_have_and_the_file_lacks_is_missed(self):
+    def test_an_object_that_ports_use_and_the_file_lacks_is_reported(self):
         for os, root in (("nxos", "policy-map type qos SITE-IN"), ("junos", "classifiers dscp SITE forw"),
                          ("srlinux", "scheduler-policy SITE scheduler"), ("iosxr", '"policy-map-name": "SITE"')):
             text, options = self.of(os)
             self.assertIn(root, text)
             self.refused(text.replace(root, root.replace("SITE", "GONE")), ", which is not in this file",
-                         "take it with: ", **options)
+                         "export it with: ", **options)
 
-    def test_names_of_several_words_are_refused(self):
+    def test_names_with_spaces_are_refused(self):
         for os, name in (("junos", '"MY SITE"'), ("srlinux", '"MY SITE"'), ("openconfig", "MY SITE"),
                          ("arcos", "MY SITE"), ("iosxr", "MY SITE")):
             text, options = self.of(os)
-            self.refused(text.replace("SITE", name), "a name with spaces in it", **options)
+            self.refused(text.replace("SITE", name), "names with spaces", **options)
 
-    def test_a_class_for_all_the_rest_is_followed(self):
+    def test_a_class_for_all_remaining_packets_is_imported(self):
         text, options = self.of("nxos")
         last = "  class CNP\n    set qos-group 6\n"
         self.assertIn(last, text)
@@ -304,20 +304,20 @@ class ForeignTrees(Checks):
         for queues, _, _ in (everything, self.planned(tree, **options)):
             self.assertNotIn(5, [queue["queue"] for queue in queues.values()])
 
-    def test_classes_that_match_something_else_are_refused(self):
+    def test_classes_that_match_other_fields_are_refused(self):
         text, options = self.of("nxos")
         self.refused(text.replace("policy-map type qos SITE-IN\n", "class-map type qos match-any ACL\n  match access-group"
                                   " name X\npolicy-map type qos SITE-IN\n  class ACL\n    set qos-group 5\n", 1),
-                     "something else than DSCPs", "classify by DSCP", **options)
+                     "something other than DSCPs", "classify by DSCP", **options)
         text, options = self.of("arcos")
         self.refused(text.replace("filter-types:DSCP", "filter-types:ANY").replace("dscp-value", "x"),
-                     "something else than DSCPs", "classify by DSCP", **options)
+                     "something other than DSCPs", "classify by DSCP", **options)
 
-    def test_what_goes_before_a_classifier_is_refused(self):
+    def test_rules_with_precedence_over_a_classifier_are_refused(self):
         text, options = self.of("junos")
-        self.refused(text + "set class-of-service classifiers dscp SITE import default\n", "takes rows from another", **options)
+        self.refused(text + "set class-of-service classifiers dscp SITE import default\n", "imports rows from another", **options)
         self.refused(text + "set firewall family inet filter F term 1 then forwarding-class roce\n",
-                     "a firewall filter sets forwarding classes", "classify by DSCP alone", **options)
+                     "a firewall filter sets forwarding classes", "classify only by DSCP", **options)
 
     def test_classes_of_junos_by_queue(self):
         text, options = self.of("junos")
@@ -325,7 +325,7 @@ class ForeignTrees(Checks):
         self.assertNotEqual(older, text)
         self.assertEqual(self.planned(older, **options)[0], self.planned(text, **options)[0])
 
-    def test_a_file_without_its_ports_is_missed(self):
+    def test_a_file_without_ports_is_refused(self):
         text, options = self.of("nxos")
         self.refused(re.sub(r"(?m)^interface Ethernet.*\n(  .*\n)*", "", text), "no port in this file",
                      "show running-config interface", **options)
@@ -333,13 +333,13 @@ class ForeignTrees(Checks):
     def test_eos_policies_and_maps_of_ports_are_refused(self):
         text, options = self.of("eos")
         self.refused(text.replace("   qos trust dscp\n", "   qos trust dscp\n   service-policy type qos input P\n"),
-                     "classifies by a policy of the site's", **options)
+                     "classifies by a policy of the site", **options)
         self.refused(text.replace("   description host\n", "   qos map dscp to traffic-class name M\n"),
                      "has a DSCP map of its own", "leave the port out", **options)
         named = text + "qos map dscp to traffic-class name M\n   dscp 26 to traffic-class 5\n"
         self.assertEqual(self.planned(named, **options)[0], self.planned(text, **options)[0])
 
-    def test_texts_in_odd_hands(self):
+    def test_unusual_but_valid_texts(self):
         text, options = self.of("eos")
         plan = self.planned(text, **options)[0]
         for odd in (text.replace("   ", "\t"), text.replace("qos map dscp 26", "qos map  dscp   26"),
@@ -353,8 +353,8 @@ class ForeignTrees(Checks):
     def test_wildcards_and_groups_of_junos_are_refused(self):
         text, options = self.of("junos")
         cos = "set class-of-service "
-        self.refused(text + cos + "interfaces et-0/0/* scheduler-map SITE\n", "by a wildcard", "per port", **options)
-        self.refused(text + cos + "interfaces et-0/0/1 unit * classifiers dscp SITE\n", "by a wildcard", "per unit",
+        self.refused(text + cos + "interfaces et-0/0/* scheduler-map SITE\n", "a wildcard sets", "for each port", **options)
+        self.refused(text + cos + "interfaces et-0/0/1 unit * classifiers dscp SITE\n", "a wildcard sets", "for each unit",
                      **options)
         self.refused(text + cos + "apply-groups G\n", "groups are applied", "display inheritance", **options)
         self.refused("set groups G class-of-service schedulers s\n" + text, "groups are applied",

@@ -1,5 +1,5 @@
-"""Running configurations in the shapes that vendors' templates and public samples have. Written for these
-tests: names and figures are made up, the shapes are not."""
+"""Running configurations with the structure of vendors' templates and public samples. Written for these
+tests: names and figures are invented, the structure is real."""
 
 import json
 
@@ -16,7 +16,7 @@ def per_port(ports, rows):
 
 def sonic(ports=("Ethernet0", "Ethernet8"), hwsku="Vendor-Box", speed="400000", special=None, default=1,
           queues=range(7), wide=None, **tables):
-    """A switch as SONiC's own QoS and buffer templates render it."""
+    """A switch with the output of SONiC's own QoS and buffer templates."""
     classes = {str(c): str(c) for c in range(8)}
     config = {
         "DEVICE_METADATA": {"localhost": {"hostname": "leaf1", "hwsku": hwsku, "type": "LeafRouter"}},
@@ -76,7 +76,7 @@ def with_rewriting(config, classes):
 
 
 def bracketed(config):
-    """References as they were written before 202205."""
+    """References in the form of releases before 202205."""
     for row in config["PORT_QOS_MAP"].values():
         row["dscp_to_tc_map"] = "[DSCP_TO_TC_MAP|AZURE]"
     for row in config["QUEUE"].values():
@@ -85,7 +85,7 @@ def bracketed(config):
 
 
 def at_the_root(config):
-    """What the database migrator is tested with: one object, a key for each row."""
+    """The format of the database migrator's tests: one object with a key for each row."""
     return {f"{table}|{key}": row for table, rows in config.items() for key, row in rows.items()}
 
 
@@ -102,7 +102,7 @@ interface Ethernet2/1
 {port}!
 """
 
-# QoS of a published test suite of Ansible roles: CoS trusted, DSCPs rewritten as packets leave.
+# QoS of a published test suite of Ansible roles: CoS trusted, DSCPs rewritten on egress.
 EOS_REWRITING = """qos rewrite dscp
 qos map traffic-class 1 to dscp 56
 qos map dscp 8 9 10 11 12 13 14 15 16 17 18 19 20 22 40 to traffic-class 1
@@ -117,10 +117,10 @@ qos profile test
 !
 """
 
-# A leaf without a word on QoS.
+# A leaf without QoS settings.
 EOS_SILENT = "hostname leaf1\n!\n"
 
-# What a NIC vendor asks of a switch for RoCE with congestion notification.
+# The switch configuration that a NIC vendor recommends for RoCE with congestion notification.
 EOS_ROCE = """qos map traffic-class 3 to uc-tx-queue 3
 qos random-detect ecn allow non-ect
 !
@@ -146,7 +146,7 @@ def eos(text, port=""):
 
 
 def nvue(settings, as_operations=True):
-    """Cumulus: what `nv config show` prints, or the plain object that other commands do."""
+    """Cumulus: the output of `nv config show`, or the plain object that other commands print."""
     body = {"interface": {"swp1": {"type": "swp"}, "swp2": {"type": "swp"}}, **settings}
     return json.dumps([{"header": {"model": "VX"}}, {"set": body}] if as_operations else body)
 

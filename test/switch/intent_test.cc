@@ -15,7 +15,7 @@
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;
 
-TEST_CASE("Rates, sizes, times and shares are read with their units, and only so") {
+TEST_CASE("Rates, sizes, times and shares are read only with their units") {
   CHECK(read_rate("400G") == 400'000'000'000u);
   CHECK(read_rate("2.5 Gb/s") == 2'500'000'000u);
   CHECK_FALSE(read_rate("400"));
@@ -47,7 +47,7 @@ TEST_CASE("DSCPs are numbers or the names of their RFCs") {
   CHECK_FALSE(read_dscps("31-24"));
 }
 
-TEST_CASE("Names expand over ranges, steps and two brackets") {
+TEST_CASE("Names with ranges, steps and two brackets are expanded") {
   CHECK(*read_names("leaf[1-3]") == std::vector<std::string>{"leaf1", "leaf2", "leaf3"});
   CHECK(*read_names("Ethernet[0-8:4]") ==
         std::vector<std::string>{"Ethernet0", "Ethernet4", "Ethernet8"});
@@ -82,7 +82,7 @@ TEST_CASE("Switches of one range share the declared site") {
   CHECK(intent.value->switches[8].name == "leaf9");
 }
 
-TEST_CASE("An import brings the map, the declaration its minimum shares and permissions") {
+TEST_CASE("The map comes from the import, minimum shares and permissions from the declaration") {
   int imports = 0;
   const Sources sources{
       [](const std::string& file) {
@@ -117,7 +117,7 @@ TEST_CASE("An import brings the map, the declaration its minimum shares and perm
   CHECK((site.pfc_priorities & 1U << 3) != 0);
 }
 
-TEST_CASE("An import that maps out of range is an error, not an index") {
+TEST_CASE("An import with a map that is out of range is an error") {
   const Sources sources{[](const std::string&) {
                           Checked<std::string> text;
                           text.value = "";
@@ -134,7 +134,7 @@ TEST_CASE("An import that maps out of range is an error, not an index") {
       "x.yaml", leaf_intent("sonic", "tomahawk4", "202311", "    running_config: c.json\n", "1: 1"),
       sources);
   CHECK_FALSE(intent.value);
-  CHECK_THAT(to_text(intent.problems.front()), Contains("class out of range"));
+  CHECK_THAT(to_text(intent.problems.front()), Contains("class that is out of range"));
 }
 
 TEST_CASE("A declaration that the import contradicts is an error") {
@@ -189,7 +189,7 @@ void compare_section(const Json& schema, const std::string& section) {
   CHECK(schema.at("additionalProperties") == false);
 }
 
-// A small validator: enough of JSON Schema for what the shipped one uses.
+// A small validator for the parts of JSON Schema that the shipped schema uses.
 void validate(const Json& root, const Json& raw, const YamlNode& node, const std::string& where) {
   INFO(where);
   const Json& schema = resolved(root, raw);
@@ -263,7 +263,7 @@ TEST_CASE("The sample validates against the schema") {
   validate(schema, schema, *tree.value, "sample");
 }
 
-TEST_CASE("Aliases and merge keys stand for what they name") {
+TEST_CASE("Aliases and merge keys are replaced by the nodes that they name") {
   const auto read = parse_yaml("file",
                                "a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\n"
                                "d: {<<: [*a, {z: 4}]}\ne: &e 5\nf: [*e]\n");
@@ -275,6 +275,6 @@ TEST_CASE("Aliases and merge keys stand for what they name") {
   CHECK(root.find("c")->entries.size() == 2);
   CHECK(root.find("d")->find("z")->text == "4");
   CHECK(root.find("f")->items[0].text == "5");
-  CHECK(root.find("b")->find("x")->line == 1);  // where it is written
-  CHECK_THAT(parse_yaml("file", "a: &a [*a]\n").problems.at(0).what, Contains("inside of"));
+  CHECK(root.find("b")->find("x")->line == 1);  // the line of the anchor
+  CHECK_THAT(parse_yaml("file", "a: &a [*a]\n").problems.at(0).what, Contains("contains it"));
 }

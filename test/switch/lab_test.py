@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/switch-lab against a stand-in of a SONiC switch behind a stand-in of ssh.
+"""Tests scripts/switch-lab against a simulated SONiC switch and a simulated ssh.
 
 usage: lab_test.py FOLDER CONFIG_DB      Exit: 0 if all expectations hold."""
 
@@ -8,14 +8,14 @@ import pathlib
 import subprocess
 import sys
 
-from stand_in import expect
+from simulated_switch import expect
 import sonic_apply
 
 LAB = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-lab"
 
 
 def container(folder, imported):
-    """scripts/sonic-vs, with a docker that plays one container: its commands run here."""
+    """scripts/sonic-vs, with a simulated docker that runs the commands of its one container here."""
     switch = sonic_apply.Switch(folder, {})
     docker = f'''#!/bin/bash
 echo "$@" >> {switch.root}/docker.log

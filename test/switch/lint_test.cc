@@ -1,4 +1,4 @@
-// The semantic checks: each rule fires on the plan that breaks it, and only then.
+// The semantic checks: each rule reports only a plan that violates it.
 #include "switch/check/lint.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Scene {
   Intent intent;
   SwitchIntent device;
   SwitchPlan plan;
-  SiteConfig site;  // what the plan's site becomes
+  SiteConfig site;  // the plan's site
 };
 
 Scene scene_of(const std::string& text) {
@@ -31,7 +31,7 @@ Scene scene_of(const std::string& text) {
   return scene;
 }
 
-// How the rule is reported after `change` to an otherwise good plan; empty: not at all.
+// The severity that the rule reports after `change` to a correct plan; empty: no report.
 std::string severity_after(const std::string& rule, const std::function<void(Scene&)>& change,
                            const std::string& text = leaf_intent()) {
   Scene scene = scene_of(text);
@@ -52,7 +52,7 @@ QueuePlan& bulk_of(Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("A good plan has no errors, and says what senders must do") {
+TEST_CASE("A correct plan has no errors, and a note states the requirements for senders") {
   const Scene scene = scene_of(leaf_intent());
   const auto found = lint_switch(scene.intent, scene.device, scene.plan);
   CHECK_FALSE(has_errors(found));
@@ -62,7 +62,7 @@ TEST_CASE("A good plan has no errors, and says what senders must do") {
             .empty());
 }
 
-TEST_CASE("PFC, lossless queues and trimming are kept apart from DLCP") {
+TEST_CASE("PFC, lossless queues and trimming must not affect DLCP's queues") {
   CHECK(severity_after(
             "pfc-on-dlcp-queue", [](Scene&) {})
             .empty());
@@ -83,7 +83,7 @@ TEST_CASE("PFC, lossless queues and trimming are kept apart from DLCP") {
         }).empty());
 }
 
-TEST_CASE("The site's DSCP rows come out as they went in") {
+TEST_CASE("The site's DSCP rows are unchanged") {
   CHECK(severity_after(
             "site-row-changed", [](Scene&) {})
             .empty());
@@ -98,7 +98,7 @@ TEST_CASE("The site's DSCP rows come out as they went in") {
         }) == "warning");
 }
 
-TEST_CASE("DSCPs that others use by custom are pointed out") {
+TEST_CASE("DSCPs that are commonly used for other traffic cause a warning") {
   CHECK(severity_after(
             "customary-dscp", [](Scene&) {})
             .empty());
@@ -106,7 +106,7 @@ TEST_CASE("DSCPs that others use by custom are pointed out") {
         "warning");
 }
 
-TEST_CASE("Depths are in order, within the limit, the target's range and the chip") {
+TEST_CASE("Depths are in order, and within the limit, the target's range and the chip's buffer") {
   CHECK(severity_after(
             "level-order", [](Scene& scene) { bulk_of(scene).levels.back().drop_bytes = 1; }) ==
         "error");
@@ -128,7 +128,7 @@ TEST_CASE("Depths are in order, within the limit, the target's range and the chi
         }).empty());
 }
 
-TEST_CASE("Nobody starves: strict queues are shaped, every class keeps a share") {
+TEST_CASE("No queue starves: strict queues have rate limits, and every class keeps a share") {
   CHECK(severity_after("unshaped-strict", [](Scene& scene) {
           scene.plan.groups.front().queues.back().shape_bits_per_second = 0;
           scene.site.queues[6].strict = false;
@@ -145,7 +145,7 @@ TEST_CASE("Nobody starves: strict queues are shaped, every class keeps a share")
         "error");
 }
 
-TEST_CASE("Ports are those that the running configuration has") {
+TEST_CASE("Ports must exist in the running configuration") {
   CHECK(severity_after(
             "unknown-port",
             [](Scene& scene) {
@@ -157,7 +157,7 @@ TEST_CASE("Ports are those that the running configuration has") {
         }) == "error");
 }
 
-TEST_CASE("Ports of a declared site are called as the system calls physical ones") {
+TEST_CASE("Ports of a declared site must have the form of the system's physical port names") {
   const auto said = [](const char* os, const char* asic, const char* version, const char* port) {
     auto text = leaf_intent(os, asic, version);
     const auto at = text.find("ports: \"");
@@ -179,7 +179,7 @@ TEST_CASE("Ports of a declared site are called as the system calls physical ones
   CHECK(said("iosxr", "silicon-one-g200", "25.3", "Bundle-Ether1") == "error");
 }
 
-TEST_CASE("Untrusted ports whose marks survive are pointed out") {
+TEST_CASE("Untrusted ports that keep DLCP's DSCPs cause a warning") {
   auto text = leaf_intent();
   text.replace(text.find("trust: dscp"), 11, "trust: remark");
   CHECK(severity_after(
@@ -187,7 +187,7 @@ TEST_CASE("Untrusted ports whose marks survive are pointed out") {
   CHECK(severity_after("marks-survive", [](Scene&) {}).empty());
 }
 
-TEST_CASE("Marks survive where the intent names no uplinks that would rewrite them") {
+TEST_CASE("DSCPs are kept if the intent lists no uplinks at which they would be rewritten") {
   auto text = leaf_intent("sonic", "tomahawk4", "202411");
   text.replace(text.find("trust: dscp"), 11, "trust: remark");
   const auto found = [](const std::string& intent) {
@@ -201,7 +201,9 @@ TEST_CASE("Marks survive where the intent names no uplinks that would rewrite th
         std::string::npos);
 }
 
-TEST_CASE("A release that nobody has read is pointed out, a dated build of a known one is not") {
+TEST_CASE(
+    "A release without known documentation causes a warning, but a dated build of a known release "
+    "does not") {
   const auto said = [](const std::string& version) {
     return severity_after(
         "unread-release", [](Scene&) {}, leaf_intent("sonic", "tomahawk4", version));
@@ -214,7 +216,7 @@ TEST_CASE("A release that nobody has read is pointed out, a dated build of a kno
   CHECK(is_since("sonic", "20240510.12", "202405"));
 }
 
-TEST_CASE("Link aggregates and overlays come with what their owner has to know") {
+TEST_CASE("Link aggregates and overlays cause notes for the operator") {
   auto text = leaf_intent("eos", "tomahawk4", "4.30.2F", "    overlay: vxlan-uniform\n");
   CHECK(severity_after(
             "lag-members", [](Scene&) {}, text)
@@ -227,7 +229,7 @@ TEST_CASE("Link aggregates and overlays come with what their owner has to know")
             "lag-members", [](Scene&) {}, text) == "note");
 }
 
-TEST_CASE("Members of an imported link aggregate are pointed out where the intent is silent") {
+TEST_CASE("Members of an imported link aggregate cause a note if the intent does not mention it") {
   CHECK(severity_after(
             "lag-members",
             [](Scene& scene) {
@@ -239,7 +241,7 @@ TEST_CASE("Members of an imported link aggregate are pointed out where the inten
             }) == "note");
 }
 
-TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels that differ") {
+TEST_CASE("Equal hash seeds on neighbouring tiers and different numbers of levels are reported") {
   const Scene scene = scene_of(leaf_intent());
   SwitchPlan leaf = scene.plan;
   SwitchPlan spine = scene.plan;
@@ -258,7 +260,8 @@ TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels th
   CHECK(rules({leaf, arista.plan}) == "uneven-levels ");
 }
 
-TEST_CASE("Depths for other shares than hosts send are a warning that says both") {
+TEST_CASE(
+    "Depths that are planned for other shares than hosts send cause a warning with both shares") {
   const auto found = [](const std::string& text) {
     const Scene scene = scene_of(text);
     std::string said;

@@ -1,5 +1,6 @@
-// A fabric of every target, planned and rendered in several threads: results in the intent's order,
-// each visit once, documents let go, shared imports made once. ThreadSanitizer runs this, too.
+// A fabric with every target, planned and rendered in several threads: results are in the intent's
+// order, each switch is visited once, documents are released, and shared imports happen once.
+// ThreadSanitizer also runs this test.
 #include <unistd.h>
 
 #include <atomic>
@@ -51,7 +52,7 @@ std::string fabric_text() {
 
 }  // namespace
 
-TEST_CASE("Every switch is visited once, and outcomes are in the intent's order") {
+TEST_CASE("Every switch is visited once, and the results are in the intent's order") {
   const Scratch scratch;
   std::ofstream(scratch / "intent.yaml") << fabric_text();
   std::vector<std::atomic<int>> visits(73);
@@ -85,7 +86,7 @@ TEST_CASE("Every switch is visited once, and outcomes are in the intent's order"
   CHECK(cli::outcome_of(loaded) == cli::ExitCode::kWrong);
 }
 
-TEST_CASE("A folder appears when it is committed, and takes no path out of itself") {
+TEST_CASE("A folder appears when it is committed, and refuses paths that lead out of it") {
   const Scratch scratch;
   const std::string target = (scratch / "out").string();
   {
@@ -106,7 +107,7 @@ TEST_CASE("A folder appears when it is committed, and takes no path out of itsel
         fs::perms::none);
 }
 
-TEST_CASE("A folder is written by one run at a time, and what an ended one left is gone") {
+TEST_CASE("A folder is written by one run at a time, and files of an interrupted run are removed") {
   const Scratch scratch;
   const std::string target = (scratch / "out").string();
   fs::create_directories(target + ".partial/leaf9");
@@ -117,12 +118,13 @@ TEST_CASE("A folder is written by one run at a time, and what an ended one left 
       const cli::Folder second(target);
       const auto problem = second.write("leaf1/a.txt", "b", false);
       REQUIRE(problem);
-      CHECK(problem->what.find("another dlcp-switch is writing there") != std::string::npos);
+      CHECK(problem->what.find("another dlcp-switch is writing to this folder") !=
+            std::string::npos);
     }
     CHECK_FALSE(first.commit().problem);
     CHECK_FALSE(fs::exists(target + "/leaf9"));
     CHECK(fs::exists(target + "/leaf1/a.txt"));
-    const cli::Folder third(target);  // the first is done, though it lives
+    const cli::Folder third(target);  // the first has committed, although the object still exists
     CHECK_FALSE(third.write("leaf1/a.txt", "c", false));
   }
   CHECK_FALSE(fs::exists(target + ".partial"));

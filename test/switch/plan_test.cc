@@ -1,4 +1,4 @@
-// Plans: who gets which queue, what is merged and why, what is refused.
+// Plans: the queue of each class, merges with their reasons, and refusals.
 #include "switch/plan/plan.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool says(const std::vector<Merge>& merges, const std::string& what) {
       });
 }
 
-// What must hold for every plan, whatever the target.
+// Invariants of every plan, whatever the target.
 void check_invariants(const SwitchPlan& plan) {
   std::set<int> queues;
   for (const PortGroupPlan& group : plan.groups) {
@@ -64,7 +64,7 @@ void check_invariants(const SwitchPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("Every known target gets a plan in which DLCP and the site are apart") {
+TEST_CASE("For every known target, the plan keeps DLCP and the site separate") {
   struct Target {
     const char *system, *asic, *version;
   };
@@ -77,9 +77,9 @@ TEST_CASE("Every known target gets a plan in which DLCP and the site are apart")
       plan_of(leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n")));
 }
 
-TEST_CASE("Every class has a queue, or the plan says which has none") {
+TEST_CASE("Every class has a queue, or the plan reports the merge") {
   const std::string named = "dlcp:\n  queues: {control: 7, exact: 4, urgent: 2, bulk: 1}\n";
-  // Three queues to share: bulk joins urgent, and what they drop has the queue that was bulk's.
+  // Three queues are free: bulk joins urgent, and their droppable packets use the queue of bulk.
   const auto junos = plan_of(named + leaf_intent("junos", "tomahawk4", "24.4R1"));
   for (const auto& row : junos.classes)
     CHECK(junos.dscp[row.dscp].owner == Owner::kDlcp);
@@ -92,7 +92,7 @@ TEST_CASE("Every class has a queue, or the plan says which has none") {
     CHECK_THAT(all.problems.front().what, Contains("no queue is left for"));
 }
 
-TEST_CASE("A level that nobody marks takes no depth") {
+TEST_CASE("A level that no sender marks gets no depth") {
   const auto plan = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
   CHECK(queue_named(plan, "bulk")->levels.size() == 2);
   CHECK_FALSE(says(plan.merges, "drop level"));
@@ -101,7 +101,7 @@ TEST_CASE("A level that nobody marks takes no depth") {
   CHECK(levels.back().needs_bytes == urgent.back().needs_bytes);
 }
 
-TEST_CASE("Colours keep three levels of bulk, ECT two, and the plan says so") {
+TEST_CASE("Colours distinguish three levels of bulk and ECT two, and the plan reports it") {
   const auto eos = plan_of(three_levels(leaf_intent("eos", "tomahawk5", "4.30.2F")));
   CHECK(queue_named(eos, "bulk")->levels.size() == 3);
   CHECK(queue_named(eos, "urgent")->levels.size() == 2);
@@ -112,7 +112,7 @@ TEST_CASE("Colours keep three levels of bulk, ECT two, and the plan says so") {
   CHECK(says(sonic.merges, "tells 2 levels apart"));
 }
 
-TEST_CASE("Where marks and drops share a threshold they are planned at one depth") {
+TEST_CASE("If marks and drops share a threshold, they are planned at one depth") {
   const auto sonic = plan_of(leaf_intent());
   const QueuePlan& bulk = *queue_named(sonic, "bulk");
   CHECK(bulk.levels.front().drop_bytes == bulk.mark_bytes);
@@ -129,7 +129,7 @@ TEST_CASE("Protected classes are never dropped early, and control is not even ma
   CHECK(queue_named(plan, "control")->shape_bits_per_second == 40'000'000'000);
 }
 
-TEST_CASE("An ASIC that is not known gets a queue for what is shed") {
+TEST_CASE("An unknown ASIC gets a separate queue for droppable packets") {
   const auto plan = plan_of(
       leaf_intent("sonic", "generic", "202311", "    buffer: {lossy_pool: 40MB}\n", "24-31: 3"));
   const QueuePlan* shed = queue_named(plan, "urgent+bulk-droppable");
@@ -145,7 +145,7 @@ TEST_CASE("An ASIC that is not known gets a queue for what is shed") {
   CHECK(asked == Approx(50).margin(2));
 }
 
-TEST_CASE("Fewer free queues make parts join") {
+TEST_CASE("If fewer queues are free, parts are joined") {
   const char* const used[] = {"24-31: 3, EF: 5, CS6: 6", "24-31: 3, EF: 5, CS6: 6, 1: 1",
                               "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2"};
   for (std::size_t free = 4; free >= 2; --free) {
@@ -156,7 +156,8 @@ TEST_CASE("Fewer free queues make parts join") {
   }
 }
 
-TEST_CASE("The control-plane queue is nobody's but the switch's, unless given up for control") {
+TEST_CASE(
+    "The control-plane queue belongs to the switch, unless the site gives it up for control") {
   auto text = leaf_intent();
   CHECK(queue_named(plan_of(text), "control")->queue == 7);
   text.replace(text.find("  may_take_queues: [7]\n"), 23, "");
@@ -164,14 +165,15 @@ TEST_CASE("The control-plane queue is nobody's but the switch's, unless given up
   for (const QueuePlan& queue : plan.groups.front().queues)
     CHECK(queue.queue != 7);
   CHECK(says(plan.merges, "share a queue"));
-  // Given up, it is no place for a queue that sheds.
+  // Even if it is given up, it must not be used for a queue that drops early.
   const auto only = dlcp::test::plan(
       leaf_intent("sonic", "tomahawk4", "202311", "", "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4"));
   CHECK_FALSE(only.value);
   CHECK_THAT(only.problems.front().hint, Contains("may_take_queues: [1, 2, 4, 5]"));
 }
 
-TEST_CASE("Queues that the site gives up are free, but neither PFC's nor the default class's") {
+TEST_CASE(
+    "Queues that the site gives up are free, except those with PFC and that of the default class") {
   auto text =
       leaf_intent("sonic", "tomahawk4", "202311", "", "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4");
   const auto given = [&](const std::string& queues) {
@@ -186,7 +188,7 @@ TEST_CASE("Queues that the site gives up are free, but neither PFC's nor the def
   CHECK_FALSE(given("[0]").value);
 }
 
-TEST_CASE("Speeds come from the switch, and one that contradicts the intent is an error") {
+TEST_CASE("Speeds come from the switch, and a speed that contradicts the intent is an error") {
   auto intent = dlcp::test::read(leaf_intent());
   REQUIRE(intent.value);
   SwitchIntent device = intent.value->switches.front();
@@ -228,7 +230,7 @@ TEST_CASE("Levels that the buffer cannot hold are merged, lowest first, and repo
       leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 4MB, alpha: 1/4}\n"));
   CHECK(queue_named(shallow, "bulk")->levels.size() == 1);
   CHECK_FALSE(queue_named(shallow, "bulk")->levels.front().drop_bytes);
-  CHECK(says(shallow.merges, "nothing is shed early"));
+  CHECK(says(shallow.merges, "no packet is dropped early"));
   check_invariants(tight);
   check_invariants(shallow);
 }
@@ -248,7 +250,8 @@ TEST_CASE("Alpha is no larger than the levels need") {
             .alpha_exponent == 2);
 }
 
-TEST_CASE("Weights keep the asked share beside the site's, and percentages stay within 100") {
+TEST_CASE(
+    "Weights give DLCP the requested share next to the site, and percentages stay within 100") {
   const auto sonic = plan_of(leaf_intent());
   CHECK(queue_named(sonic, "urgent")->share_percent == Approx(20).margin(1));
   CHECK(queue_named(sonic, "bulk")->share_percent == Approx(10).margin(1));
@@ -260,7 +263,7 @@ TEST_CASE("Weights keep the asked share beside the site's, and percentages stay 
   CHECK(says(cumulus.merges, "the site's queues hold 70% of 100"));
 }
 
-TEST_CASE("An earlier run's rows are no collision and leave their queues free") {
+TEST_CASE("Rows of an earlier run cause no collision, and their queues are free") {
   auto intent = dlcp::test::read(leaf_intent());
   REQUIRE(intent.value);
   SwitchIntent device = intent.value->switches.front();
@@ -284,7 +287,7 @@ TEST_CASE("An earlier run's rows are no collision and leave their queues free") 
   }
 }
 
-TEST_CASE("A DSCP of a lossless class is refused even where the site gives it up") {
+TEST_CASE("A DSCP of a lossless class is refused even if the site gives it up") {
   auto intent = dlcp::test::read(leaf_intent("sonic", "tomahawk4", "202311", "", "CS5: 3"));
   REQUIRE(intent.value);
   SwitchIntent device = intent.value->switches.front();
@@ -297,14 +300,14 @@ TEST_CASE("A DSCP of a lossless class is refused even where the site gives it up
   CHECK_THAT(plan.problems[0].what, Contains("DSCP 40"));
 }
 
-TEST_CASE("A fixed queue is used, and the others go around it") {
+TEST_CASE("A fixed queue is used, and the other parts get other queues") {
   auto text = leaf_intent();
   text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 1, control: 7}\n");
   const auto plan = plan_of(text);
   CHECK(queue_named(plan, "bulk")->queue == 1);
   CHECK(queue_named(plan, "control")->queue == 7);
   check_invariants(plan);
-  // Elsewhere control takes a queue from the others, and two parts share one.
+  // Otherwise control uses one of the free queues, and two parts share a queue.
   text.replace(text.find("control: 7"), 10, "control: 4");
   const auto fewer = plan_of(text);
   CHECK(queue_named(fewer, "control")->queue == 4);
@@ -312,7 +315,7 @@ TEST_CASE("A fixed queue is used, and the others go around it") {
     CHECK(fewer.dscp[row.dscp].owner == Owner::kDlcp);
 }
 
-TEST_CASE("Classes that overrides move take their queue's place and share along") {
+TEST_CASE("Classes that overrides move to another queue get that queue and its share") {
   auto intent = dlcp::test::read(leaf_intent());
   REQUIRE(intent.value);
   for (auto& row : intent.value->dlcp.classes)

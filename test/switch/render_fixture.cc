@@ -1,5 +1,5 @@
-// Writes what a renderer makes of its fixture and a plan made by hand into a folder, for tests that
-// run the output: render_fixture OS FOLDER RUNNING HOST,HOST UPLINK,UPLINK [VERSION]
+// Renders a fixture with a hand-made plan into a folder, for tests that run the output:
+// render_fixture OS FOLDER RUNNING HOST,HOST UPLINK,UPLINK [VERSION]
 #include <filesystem>
 #include <iostream>
 #include <sstream>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every command that a report or a fabric's page names exists on the release that it was rendered for.
+"""Checks that every command in a report or a fabric's page exists on the release that it was rendered for.
 
   report_commands.py DLCP_SWITCH      Exit: 0 if all expectations hold.
 
-The golden fabrics are rendered as they are, and those with SONiC switches for every release that is known. Commands are
-the lines under "Look at it" and what stands between backticks. What exists where is data: switch/targets/NAME.json
-(`commands`); of DLCP's own tools, what they say of themselves."""
+The golden fabrics are rendered unchanged, and those with SONiC switches also for every known release. Commands are the
+lines under "Commands to check the result" and the texts between backticks. The existing commands are data:
+switch/targets/NAME.json (`commands`); for DLCP's own tools, the verbs that they list."""
 
 import json
 import pathlib
@@ -15,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 
-from stand_in import expect
+from simulated_switch import expect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FABRICS = ROOT / "test/switch/golden/fabrics"
 RELEASES = json.loads((ROOT / "switch/vendors/sonic/releases.json").read_text())
-# A word that a command of some system begins with; anything else between backticks is a name.
+# First words of commands of all systems; any other text between backticks is a name.
 HEADS = ("config", "show", "sonic-clear", "counterpoll", "sudo", "ecnconfig", "nv", "sonic-cfggen", "info", "gnmic", "tc", "commit",
          "qos", "TSA", "TSB", "dlcp", "dlcp-switch", "apply.sh", "rollback.sh", "persist.py", "guard.py", "configure", "copy", "tools", "bash")
 
@@ -30,7 +30,7 @@ def run(*command):
 
 
 def number(version):
-    """Versions compare by their numbers: "24.10" is later than "24.3"."""
+    """Versions are compared by their numbers: "24.10" is later than "24.3"."""
     return [int(word) for word in re.findall(r"\d+", version)] or [10 ** 9]
 
 
@@ -39,7 +39,7 @@ def targets():
 
 
 def known(program, system, version, folder):
-    """Beginnings of commands that exist there."""
+    """Beginnings of the commands that exist on that version."""
     rows = targets()[system].get("commands", [])
     list_ = [row["command"] for row in rows if number(row["since"]) <= number(version)]
     list_ += [f"dlcp-switch {verb}" for verb in re.findall(r"^  ([a-z]+) ", run(program, "--help").stdout, re.M)]
@@ -54,8 +54,8 @@ def begins(command, known_one):
 
 
 def commands(text):
-    """What a page tells the reader to run."""
-    block = re.search(r"## Look at it\n\n```\n(.*?)```", text, re.S)
+    """The commands that a page tells the reader to run."""
+    block = re.search(r"## Commands to check the result\n\n```\n(.*?)```", text, re.S)
     for line in block[1].splitlines() if block else []:
         yield line.split("    # ")[0]
     for span in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S)):
@@ -93,7 +93,7 @@ def main():
             text = (copy / "intent.yaml").read_text()
             (copy / "intent.yaml").write_text(re.sub(r'version: "[^"]+"', f'version: "{release}"', text))
             count += check(program, copy / "intent.yaml", f"{fabric} as {release}")
-    # The check itself can fail.
+    # The check itself must be able to fail.
     there = known(program, "sonic", "202311", ROOT)
     expect("show queue wredcounters" not in there and "show switch-hash global" in there, "releases differ")
     expect(count > 200, f"{count} commands looked up")

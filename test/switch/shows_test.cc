@@ -1,5 +1,5 @@
-// What switches' own show commands print, read by what each target's data says of them and judged
-// by the plan.
+// The output of switches' show commands, read as each target's data describes it and compared with
+// the plan.
 #include "catch.h"
 #include "vendor_plan.h"
 
@@ -22,7 +22,7 @@ std::string said(const std::string& os, const std::string& file, const std::stri
   if (judged.value)
     for (const Finding& finding : *judged.value)
       text += std::to_string(static_cast<int>(finding.verdict)) + " q" +
-              std::to_string(finding.queue) + " " + finding.what + "\n";
+              std::to_string(finding.queue) + " " + text_of(finding) + "\n";
   return text;
 }
 
@@ -67,8 +67,9 @@ constexpr const char* kNvue =
 
 }  // namespace
 
-TEST_CASE("counters of Junos, NX-OS and SR Linux are judged") {
-  // Queue 2 drops and marks as planned, queue 5 marks alone and has lost packets at its tail.
+TEST_CASE("counters of Junos, NX-OS and SR Linux are compared with the plan") {
+  // Queue 2 drops and marks as planned. Queue 5 only marks, and has dropped packets when it was
+  // full.
   const auto junos = said("junos", "leaf.set", "et-0/0/0",
                           "Physical interface: et-0/0/0, up, Physical link is Up\n"
                           "Queue: 2, Forwarding classes: DLCP-fc2\n  Transmitted:\n"
@@ -80,7 +81,7 @@ TEST_CASE("counters of Junos, NX-OS and SR Linux are judged") {
                           "    Tail-dropped packets :        7      0 pps\n"
                           "    RED-dropped packets  :        0      0 pps\n"
                           "    ECN-CE packets       :       99      0 pps\n");
-  CHECK_THAT(junos, Contains("0 q2 bulk: 12 dropped early, 34 marked"));
+  CHECK_THAT(junos, Contains("0 q2 bulk: 12 packets dropped early, 34 marked"));
   CHECK_THAT(junos, Contains("1 q5 exact: 7 packets dropped by a full queue"));
   const std::string nxos_text =
       "Egress Queuing for Ethernet1/1 [System]\n+----+\n|      QOS GROUP 5     |\n"
@@ -89,25 +90,28 @@ TEST_CASE("counters of Junos, NX-OS and SR Linux are judged") {
       "|      QOS GROUP 2     |\n| WRED/AFD & Tail Drop Pkts |   44|   0|\n";
   const auto nxos = said("nxos", "leaf.nxos", "Ethernet1/1", nxos_text);
   CHECK_THAT(nxos, Contains("1 q5 exact: 3 packets dropped by a full queue"));
-  CHECK_THAT(nxos, Contains("2 q2 bulk: 44 packets dropped; where early drops are not counted"));
+  CHECK_THAT(nxos,
+             Contains("2 q2 bulk: 44 packets dropped; this system does not count early drops"));
   CHECK_THAT(nxos, Contains("2 q4 urgent: no counters in the capture"));
   const std::string queue =
       "/ qos interfaces interface ethernet-1/1 output queues queue DLCP-q5 queue-statistics "
       "aggregate-statistics ";
   const auto nokia = said("srlinux", "leaf.srl", "ethernet-1/1",
                           queue + "dropped-packets 0\n" + queue + "ecn-marked-packets 8\n");
-  CHECK_THAT(nokia, Contains("0 q5 exact: 0 dropped early, 8 marked"));
+  CHECK_THAT(nokia, Contains("0 q5 exact: 0 packets dropped early, 8 marked"));
   CHECK_THAT(said("junos", "leaf.set", "et-0/0/0", "nothing\n"),
              Contains("output of `show interfaces queue {port}`"));
 }
 
-TEST_CASE("EOS: drops of the rows, marks of the JSON, multicast queues left alone") {
+TEST_CASE(
+    "EOS: drops are read from the rows and marks from the JSON; multicast queues are ignored") {
   const auto eos = said("eos", "leaf.eos", "Ethernet1/1", std::string(kEosTable) + kEosMarks);
   CHECK_THAT(eos, Contains("1 q5 exact: 7 packets dropped by a full queue"));
-  CHECK_THAT(eos, Contains("2 q2 bulk: 12 packets dropped; where early drops are not counted"));
-  CHECK_THAT(eos, Contains("q4 urgent: 0 dropped early, 8 marked"));
+  CHECK_THAT(eos,
+             Contains("2 q2 bulk: 12 packets dropped; this system does not count early drops"));
+  CHECK_THAT(eos, Contains("q4 urgent: 0 packets dropped early, 8 marked"));
   CHECK_THAT(said("eos", "leaf.eos", "Ethernet1/1", kEosMarks), Contains("8 marked"));
-  // The published reader goes by the columns' places; whole names of ports are printed, too.
+  // The published reader uses the positions of columns; full port names are printed, too.
   const std::string rows = std::string(kEosTable).substr(std::string(kEosTable).find("Et1/1"));
   CHECK(said("eos", "leaf.eos", "Ethernet1/1",
              "a header that nobody has seen\n" + rows + kEosMarks) == eos);
@@ -115,21 +119,22 @@ TEST_CASE("EOS: drops of the rows, marks of the JSON, multicast queues left alon
              Contains("1 q5 exact: 7 packets dropped by a full queue"));
 }
 
-TEST_CASE("IOS XR: output policies alone, packets before the slash, N/A is no count") {
+TEST_CASE(
+    "IOS XR: only output policies are read, packets precede the slash, and N/A is not a count") {
   const auto xr = said("iosxr", "leaf.json", "FourHundredGigE0/0/0/0", kXr);
   CHECK_THAT(xr, Contains("1 q5 exact: 3 packets dropped by a full queue"));
-  CHECK_THAT(xr, Contains("2 q2 bulk: 44 packets dropped; where early drops are not counted"));
-  CHECK_THAT(xr, Contains("q4 urgent: 0 dropped early, 21 marked"));
+  CHECK_THAT(xr, Contains("2 q2 bulk: 44 packets dropped; this system does not count early drops"));
+  CHECK_THAT(xr, Contains("q4 urgent: 0 packets dropped early, 21 marked"));
   CHECK(xr.find("66") == std::string::npos);
 }
 
-TEST_CASE("Cumulus: the JSON after the command that printed it") {
+TEST_CASE("Cumulus: JSON is read after a line with the command that printed it") {
   const auto nvue = said("cumulus", "leaf.yaml", "swp1", kNvue);
-  CHECK_THAT(nvue, Contains("0 q2 bulk: 12 dropped early, 34 marked"));
+  CHECK_THAT(nvue, Contains("0 q2 bulk: 12 packets dropped early, 34 marked"));
   CHECK_THAT(nvue, Contains("1 q5 exact: 7 packets dropped by a full queue"));
 }
 
-TEST_CASE("a capture without counters of the plan is refused, and says what to capture") {
+TEST_CASE("a capture without counters of the plan is refused, and the hint says what to capture") {
   const std::string json = std::string(kNvue).substr(std::string(kNvue).find('{'));
   for (const std::string& text :
        {std::string(), std::string("x"), json, json.substr(0, json.size() / 2),
@@ -144,6 +149,6 @@ TEST_CASE("a capture without counters of the plan is refused, and says what to c
   CHECK_THAT(said("iosxr", "leaf.json", "FourHundredGigE0/0/0/0",
                   "Class DLCP-q5\n Total Dropped : 3/4 0\n"),
              Contains("output of `show policy-map interface {port} output`"));
-  // Of another port: there is nothing to judge.
+  // Counters of another port cannot be compared with the plan.
   CHECK_THAT(said("cumulus", "leaf.yaml", "swp2", kNvue), Contains("no port of the plan"));
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the generated apply.sh and rollback.sh against stand-ins of SONiC's commands.
+"""Runs the generated apply.sh and rollback.sh against simulations of SONiC's commands.
 
-usage: sonic_apply.py FOLDER CONFIG_DB   (FOLDER: what dlcp-switch rendered; CONFIG_DB: the import)
+usage: sonic_apply.py FOLDER CONFIG_DB   (FOLDER: the rendered folder; CONFIG_DB: the import)
 
-The stand-ins keep a configuration in a file: sonic-cfggen prints it, `config apply-patch` applies an
+The simulated commands keep a configuration in a file: sonic-cfggen prints it, `config apply-patch` applies an
 RFC 6902 patch to it or refuses, `config checkpoint` and `config rollback` copy it. Exit: 0 if all
 expectations hold."""
 
@@ -12,15 +12,15 @@ import json
 import pathlib
 import sys
 
-import stand_in
-from stand_in import expect, expect_nothing_to_do
+import simulated_switch
+from simulated_switch import expect, expect_nothing_to_do
 
 GUARD = pathlib.Path(__file__).resolve().parents[2] / "switch/vendors/sonic/guard.py"
 spec = importlib.util.spec_from_file_location("guard", GUARD)
 guard = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(guard)
 
-STAND_IN = r'''#!/usr/bin/env python3
+SIMULATION = r'''#!/usr/bin/env python3
 import json, os, pathlib, shutil, sys
 state = pathlib.Path(os.environ["STATE"])
 config_file = state / "config_db.json"
@@ -77,10 +77,10 @@ elif sys.argv[1] == "apply-patch":
 '''
 
 
-class Switch(stand_in.Switch):
+class Switch(simulated_switch.Switch):
     def __init__(self, folder, imported):
-        super().__init__("sonic", folder, {"config": STAND_IN, "sonic-cfggen": STAND_IN, "TSA": STAND_IN,
-                                           "TSB": STAND_IN, "sonic-db-cli": STAND_IN, "sudo": '#!/bin/sh\nexec "$@"\n'})
+        super().__init__("sonic", folder, {"config": SIMULATION, "sonic-cfggen": SIMULATION, "TSA": SIMULATION,
+                                           "TSB": SIMULATION, "sonic-db-cli": SIMULATION, "sudo": '#!/bin/sh\nexec "$@"\n'})
         self.put(imported)
 
     def config(self):
@@ -101,19 +101,19 @@ def main():
     result = switch.run("apply.sh", "--dry-run")
     expect(result.returncode == 0 and switch.config() == imported, "a dry run changes nothing", result)
     result = switch.run("apply.sh")
-    expect(result.returncode == 0 and switch.config() == planned, "apply gives the plan", result)
-    expect("checkpoint dlcp-apply" in switch.log(), "a checkpoint comes first", result)
+    expect(result.returncode == 0 and switch.config() == planned, "apply writes the planned configuration", result)
+    expect("checkpoint dlcp-apply" in switch.log(), "a checkpoint is taken first", result)
     expect_nothing_to_do(switch, "apply.sh")
     result = switch.run("rollback.sh")
-    expect(result.returncode == 0 and switch.config() == imported, "rollback gives it back", result)
+    expect(result.returncode == 0 and switch.config() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh")
 
     canary = sorted(p.name for p in folder.glob("20-*.json-patch"))[0]
     definitions = sorted(p.name for p in folder.glob("[01]*.json-*"))
     result = switch.run("apply.sh", *definitions, canary)
-    expect(result.returncode == 0 and imported != switch.config() != planned, "a canary first", result)
+    expect(result.returncode == 0 and imported != switch.config() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh")
-    expect(result.returncode == 0 and switch.config() == planned, "then the rest", result)
+    expect(result.returncode == 0 and switch.config() == planned, "then apply changes the rest", result)
 
     table, key = "WRED_PROFILE", next(k for k in planned["WRED_PROFILE"] if k.startswith("DLCP-"))
     drifted = switch.config()
@@ -121,20 +121,20 @@ def main():
     switch.put(drifted)
     result = switch.run("rollback.sh")
     expect(result.returncode == 3 and key in result.stderr, "rollback refuses a drifted row", result)
-    expect(switch.config() == drifted, "and changes nothing")
+    expect(switch.config() == drifted, "it changes nothing")
 
     appeared = json.loads(json.dumps(imported))
     appeared[table][key] = {"ecn": "ecn_none"}
     switch.put(appeared)
     result = switch.run("apply.sh")
     expect(result.returncode == 3 and key in result.stderr, "apply refuses a row that appeared", result)
-    expect(switch.config() == appeared, "and changes nothing")
+    expect(switch.config() == appeared, "it changes nothing")
 
     switch.put(imported)
     result = switch.run("apply.sh", REFUSE=canary)
-    expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
+    expect(result.returncode == 4 and switch.config() == imported, "a refused patch reverts all", result)
 
-    # Ports go one by one, or so many at a time; of uplinks never more than half.
+    # Ports change one by one, or N at a time, but never more than half of the uplinks.
     ports = {name.name: len({row[1].split("|")[0] for row in guard.Patch(name).before})
              for name in folder.glob("20-*.json-patch")}
     for batch in (1, 64):
@@ -144,17 +144,17 @@ def main():
         expect(result.returncode == 0 and switch.config() == planned, f"batches of {batch} give the plan", result)
         steps = [line.split(": ")[1] for line in result.stdout.splitlines() if line.startswith("apply: 20-")]
         sizes = [len(step.split()[1].split(",")) for step in steps]
-        expect(sum(sizes) == sum(ports.values()) and max(sizes) <= batch, "every port once", result)
+        expect(sum(sizes) == sum(ports.values()) and max(sizes) <= batch, "every port is changed once", result)
         if batch > 1:
             uplinks = [size for step, size in zip(steps, sizes) if "fabric" in step]
             total = sum(count for name, count in ports.items() if "fabric" in name)
-            expect(max(uplinks) <= total // 2, "uplinks in halves", result)
+            expect(max(uplinks) <= total // 2, "at most half of the uplinks change at once", result)
         log = switch.log().splitlines()
-        expect([line for line in log if line.startswith("TS")] == ["TSA", "TSB"], "drained, and back", result)
+        expect([line for line in log if line.startswith("TS")] == ["TSA", "TSB"], "the switch is drained and undrained", result)
         result = switch.run("rollback.sh", "--batch", str(batch))
-        expect(result.returncode == 0 and switch.config() == imported, "and back in batches", result)
+        expect(result.returncode == 0 and switch.config() == imported, "rollback works in batches", result)
 
-    # What somebody else changes meanwhile is theirs: only this run's rows go back.
+    # Changes by others in the meantime are kept: only the rows of this run are reverted.
     switch.put(imported)
     last = sorted(ports)[-1]
     theirs = """
@@ -162,36 +162,36 @@ config = json.loads(config_file.read_text())
 config.setdefault("NTP_SERVER", {})["10.0.0.9"] = {"iburst": "on"}
 config_file.write_text(json.dumps(config))
 """
-    switch.add_tool("config", STAND_IN.replace('sys.exit("refused")', theirs.strip().replace("\n", "; ") +
+    switch.add_tool("config", SIMULATION.replace('sys.exit("refused")', theirs.strip().replace("\n", "; ") +
                                                '; sys.exit("refused")'))
     result = switch.run("apply.sh", REFUSE=last)
     left = switch.config()
-    expect(result.returncode == 4 and left["NTP_SERVER"].pop("10.0.0.9", None), "a row of others stays", result)
-    expect(left == imported, "and ours are gone", result)
+    expect(result.returncode == 4 and left["NTP_SERVER"].pop("10.0.0.9", None), "a row of another user is kept", result)
+    expect(left == imported, "rows of this run are reverted", result)
 
-    # A switch that takes nothing any more: what is left stands in the answer, and how to compare it.
+    # A switch that refuses all further changes: the message lists the remaining rows and how to compare them.
     switch.put(imported)
     asked = 'if os.environ.get("REFUSE", "nothing") in sys.argv[-1]:'
-    expect(asked in STAND_IN, "the stand-in can refuse")
-    switch.add_tool("config", STAND_IN.replace(
+    expect(asked in SIMULATION, "the simulation can refuse")
+    switch.add_tool("config", SIMULATION.replace(
         asked, 'if (state / "broken").exists() or os.environ.get("REFUSE", "nothing") in sys.argv[-1]:\n'
                '        (state / "broken").touch()'))
     result = switch.run("apply.sh", REFUSE=last)
-    expect(result.returncode == 5 and "some rows could not be taken back: compare with checkpoint dlcp-apply-" in result.stderr,
+    expect(result.returncode == 5 and "some rows could not be reverted: compare with checkpoint dlcp-apply-" in result.stderr,
            "it is told when rows stay", result)
-    expect("would also undo what others changed" in result.stderr, "with what a rollback of all would do", result)
-    expect(switch.config() != imported, "as they do")
+    expect("would also revert later changes" in result.stderr, "the message describes a full rollback", result)
+    expect(switch.config() != imported, "some rows remain")
     (switch.root / "broken").unlink()
-    switch.add_tool("config", STAND_IN)
+    switch.add_tool("config", SIMULATION)
 
-    # Definitions cannot be taken away under ports that refer to them.
+    # Definitions that ports refer to cannot be removed.
     switch.put(planned)
     first = sorted(name.name for name in (folder / "rollback").glob("[01]*.json-*"))[-1]
     result = switch.run("rollback.sh", first)
-    expect(result.returncode == 3 and "still the" in result.stderr, "not while ports refer to them", result)
-    expect(switch.config() == planned, "and nothing changes")
+    expect(result.returncode == 3 and "still the" in result.stderr, "definitions in use cannot be removed", result)
+    expect(switch.config() == planned, "nothing changes")
     for wrong in (["--batch", "0"], ["--batch"], ["--nonsense"]):
-        expect(switch.run("apply.sh", *wrong).returncode == 2, f"{wrong} is not understood")
+        expect(switch.run("apply.sh", *wrong).returncode == 2, f"{wrong} is a usage error")
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

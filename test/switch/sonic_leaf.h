@@ -1,4 +1,4 @@
-// A SONiC leaf whose running configuration is a fixture, and what a change makes of it.
+// A SONiC leaf whose running configuration is a fixture, and the result of a change.
 #pragma once
 
 #include <nlohmann/json.hpp>

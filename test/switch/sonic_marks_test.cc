@@ -1,4 +1,4 @@
-// SONiC: what becomes of DLCP's DSCPs from ports that no DLCP sender is behind.
+// SONiC: the treatment of DLCP's DSCPs from ports without a DLCP sender.
 #include "catch.h"
 #include "sonic_leaf.h"
 #include "switch/check/trace.h"
@@ -8,17 +8,18 @@ using namespace dlcp;
 using namespace dlcp::fabric;
 using namespace dlcp::test;
 
-TEST_CASE("a port without DLCP senders keeps the site's map, or classes DLCP's DSCPs as told") {
+TEST_CASE(
+    "a port without DLCP senders keeps the site's map, or classifies DLCP's DSCPs as configured") {
   const Json before = leaf();
   auto plan = plan_of(before);
   plan.groups[0].group.trust = Trust::kRemarked;
-  SECTION("where the site does so already, its map stays") {
+  SECTION("the site's map is kept if it does so already") {
     plan.groups[0].group.remark_dscp = 0;
     const Json after = applied(before, render_ok(plan));
     CHECK(after["PORT_QOS_MAP"]["Ethernet0"]["dscp_to_tc_map"] == "ROCE");
     CHECK(after["PORT_QOS_MAP"]["Ethernet32"]["dscp_to_tc_map"] == "DLCP-ROCE");
   }
-  SECTION("where it does not, a map of DLCP's says so") {
+  SECTION("otherwise a map of DLCP does so") {
     plan.groups[0].group.remark_dscp = 48;
     const auto rendering = render_ok(plan);
     const Json after = applied(before, rendering);
@@ -34,7 +35,7 @@ TEST_CASE("a port without DLCP senders keeps the site's map, or classes DLCP's D
   }
 }
 
-TEST_CASE("a class of their own takes DLCP's DSCPs from packets of ports that are not trusted") {
+TEST_CASE("a separate traffic class removes DLCP's DSCPs from packets of untrusted ports") {
   const Json before = leaf();
   auto plan = plan_of(before);
   plan.groups[0].group.trust = Trust::kRemarked;
@@ -48,7 +49,7 @@ TEST_CASE("a class of their own takes DLCP's DSCPs from packets of ports that ar
   const auto rendering = render_ok(plan);
   const Json after = applied(before, rendering);
   CHECK(after["DSCP_TO_TC_MAP"]["DLCP-as-48"]["40"] == spare);
-  CHECK(after["TC_TO_QUEUE_MAP"]["DLCP-ROCE"][spare] == "6");  // as 48 itself
+  CHECK(after["TC_TO_QUEUE_MAP"]["DLCP-ROCE"][spare] == "6");  // like DSCP 48 itself
   CHECK(after["TC_TO_DSCP_MAP"]["DLCP-map"] == Json({{spare, "48"}}));
   CHECK(after["PORT_QOS_MAP"]["Ethernet32"]["tc_to_dscp_map"] == "DLCP-map");
   CHECK_FALSE(after["PORT_QOS_MAP"]["Ethernet0"].contains("tc_to_dscp_map"));
@@ -66,7 +67,7 @@ TEST_CASE("a class of their own takes DLCP's DSCPs from packets of ports that ar
   CHECK(trusted.value("TC_TO_DSCP_MAP", Json::object()).empty());
 }
 
-TEST_CASE("without a port of the fabric no class is given away for marks that nothing rewrites") {
+TEST_CASE("without a fabric port, no class is reserved for DSCPs that are not rewritten") {
   auto plan = plan_of(leaf());
   for (auto& group : plan.groups)
     group.group.role = PortRole::kHost;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is rendered for each release of SONiC is valid by the YANG models of that release, and is not when it is broken in
-one place.
+"""Checks that the YANG models of each SONiC release accept the output for that release, and reject it after one value was
+corrupted.
 
 usage: sonic_releases.py DLCP_SWITCH CONFIG_DB      exit 77: skipped, with the reason
 
@@ -16,7 +16,7 @@ import tempfile
 
 import sonic_yang
 
-# What the sample has and older models lack: it is the site's, so that a switch of such a release has not got it.
+# Parts of the sample that older models lack. They belong to the site, so a switch of such a release does not have them.
 LATER_FIELDS = {"202205": [("DEVICE_METADATA", "localhost", "yang_config_validation"), ("SWITCH_HASH", "GLOBAL", None)],
                 "202211": [("SWITCH_HASH", "GLOBAL", None)]}
 INTENT = """fabric: {name: f, base_rtt: 12us, link_speed: 400G}

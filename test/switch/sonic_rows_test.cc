@@ -1,11 +1,12 @@
-// SONiC: rows are held against what it takes, by data (switch/targets/sonic.json).
+// SONiC: rows are checked against its fields and ranges, which are data
+// (switch/targets/sonic.json).
 #include "catch.h"
 #include "switch/vendors/sonic/document.h"
 
 using namespace dlcp::fabric;
 using Json = nlohmann::json;
 
-TEST_CASE("rows that SONiC would not take are refused whatever wrote them") {
+TEST_CASE("rows that SONiC does not accept are refused, whatever wrote them") {
   using sonic::RowChange;
   const auto faults = [](const char* table, const char* key, const Json& row) {
     const Json config = {{"SCHEDULER", {{"scheduler.0", {{"type", "DWRR"}}}}}};
@@ -28,7 +29,7 @@ TEST_CASE("rows that SONiC would not take are refused whatever wrote them") {
   refused("SCHEDULER", "DLCP-bulk", {{"weight", 7}}, "a string");
   refused("SCHEDULER", "DLCP-bulk", {{"weight", "7,8"}}, "expected 1..100");
   refused("SCHEDULER", "DLCP-bulk", {{"priority", "1"}}, "a field that SONiC has");
-  refused("SCHEDULER", "DLCP-bulk", {{"pir", "5"}}, "a cir beside it");
+  refused("SCHEDULER", "DLCP-bulk", {{"pir", "5"}}, "a row that also has cir");
   refused("SCHEDULER", "DLCP-bulk", {{"cir", "9"}, {"pir", "5"}}, "at least cir 9");
   refused("QUEUE", "Ethernet0|3", {{"scheduler", "GONE"}}, "a row of SCHEDULER");
   refused("BUFFER_PROFILE", "DLCP-lossy-8", {{"dynamic_th", "8"}}, "expected -8..7");
@@ -37,7 +38,7 @@ TEST_CASE("rows that SONiC would not take are refused whatever wrote them") {
   refused("PORT_QOS_MAP", "Ethernet0", {{"pfcwd_sw_enable", "3,"}}, "a field that SONiC has");
   refused("DSCP_TO_TC_MAP", "DLCP-map", {{"64", "1"}}, "expected 0..63");
   refused("DSCP_TO_TC_MAP", "DLCP-map", {{"63", "16"}}, "expected 0..15");
-  refused("DSCP_TO_TC_MAP", "no good name", {{"63", "1"}}, "at most 32 of");
+  refused("DSCP_TO_TC_MAP", "no good name", {{"63", "1"}}, "at most 32 characters");
   refused("WRED_PROFILE", "DLCP-bulk",
           {{"green_min_threshold", "2147483647"}, {"green_max_threshold", "1"}},
           "at least green_min_threshold 2147483647");

@@ -1,5 +1,5 @@
-// SONiC: what goes in comes out. A change adds DLCP's rows, replaces those of its queues and ports,
-// and nothing else; its rollback gives the imported configuration back, byte for byte.
+// SONiC: a change adds DLCP's rows, replaces those of its queues and ports, and changes nothing
+// else. Its rollback restores the imported configuration byte for byte.
 #include <set>
 
 #include "catch.h"
@@ -10,7 +10,7 @@ using namespace dlcp;
 using namespace dlcp::fabric;
 using namespace dlcp::test;
 
-TEST_CASE("an imported config_db says what the site does with DSCPs, queues, PFC and buffers") {
+TEST_CASE("the import of a config_db contains the site's DSCPs, queues, PFC and buffers") {
   const auto site = import_text(sonic(), leaf().dump());
   CHECK(site.imported);
   CHECK(site.dscp_to_class[26] == 3);
@@ -29,7 +29,7 @@ TEST_CASE("an imported config_db says what the site does with DSCPs, queues, PFC
   CHECK(site.ports.size() == 8);
 }
 
-TEST_CASE("applying gives DLCP's DSCPs their queues and leaves every row of the site as it was") {
+TEST_CASE("applying leads DLCP's DSCPs to their queues and changes no row of the site") {
   const Json before = leaf();
   const auto plan = plan_of(before);
   const auto rendering = render_ok(plan);
@@ -63,7 +63,7 @@ TEST_CASE("applying gives DLCP's DSCPs their queues and leaves every row of the 
   CHECK(control["type"] == "STRICT");
   CHECK(control["pir"] == "2500000000");
 
-  // Only rows named as changes differ, and rows of definitions are all new.
+  // Only rows that are listed as changes differ, and all rows of definitions are new.
   std::set<std::string> changed;
   for (const auto& change : rendering.changes) {
     changed.insert(change.row);
@@ -76,8 +76,7 @@ TEST_CASE("applying gives DLCP's DSCPs their queues and leaves every row of the 
   CHECK(Json::parse(file_of(rendering, "test/config_db.after.json").text) == after);
 }
 
-TEST_CASE(
-    "a class that the site's map sends to a priority group of its own goes to the lossy one") {
+TEST_CASE("a class that the site's map leads to a separate priority group goes to the lossy one") {
   const Json before = leaf();
   REQUIRE(before["TC_TO_PRIORITY_GROUP_MAP"]["ROCE"]["7"] == "7");
   const Json after = applied(before, render_ok(plan_of(before)));
@@ -87,24 +86,24 @@ TEST_CASE(
   CHECK(after["TC_TO_PRIORITY_GROUP_MAP"]["ROCE"] == before["TC_TO_PRIORITY_GROUP_MAP"]["ROCE"]);
 }
 
-TEST_CASE("apply and then rollback gives the imported configuration back") {
+TEST_CASE("a rollback after apply restores the imported configuration") {
   Json before = leaf();
-  SECTION("as it is") {}
-  SECTION("where a queue of DLCP's had a row of the site") {
+  SECTION("unchanged") {}
+  SECTION("with a row of the site for a queue of DLCP") {
     before["QUEUE"]["Ethernet0|5"] = {{"scheduler", "best-effort"}, {"wred_profile", "ROCE"}};
   }
-  SECTION("where tables did not exist") {
+  SECTION("with tables that did not exist") {
     before.erase("WRED_PROFILE");
     before.erase("QUEUE");
   }
-  SECTION("where a buffer row covers a DLCP queue alone and has another alpha") {
+  SECTION("with a buffer row that covers only a DLCP queue and has another alpha") {
     before["BUFFER_PROFILE"]["deep"] = {
         {"pool", "egress_lossy_pool"}, {"size", "0"}, {"dynamic_th", "3"}};
     before["BUFFER_QUEUE"].erase("Ethernet0|4-7");
     for (const char* key : {"Ethernet0|4", "Ethernet0|5", "Ethernet0|6", "Ethernet0|7"})
       before["BUFFER_QUEUE"][key] = {{"profile", "deep"}};
   }
-  SECTION("where a hash lacks the UDP source port") {
+  SECTION("with a hash that lacks the UDP source port") {
     before["SWITCH_HASH"]["GLOBAL"]["ecmp_hash"] = {"DST_IP", "SRC_IP"};
   }
   const auto rendering = render_ok(plan_of(before));
@@ -113,7 +112,9 @@ TEST_CASE("apply and then rollback gives the imported configuration back") {
   CHECK(patched(after, rendering, FileKind::kRollback) == before);
 }
 
-TEST_CASE("what has been applied renders to no change, and its import is the site's own") {
+TEST_CASE(
+    "a configuration with the change applied renders to no change, and its import equals the "
+    "site's") {
   const Json before = leaf();
   const auto plan = plan_of(before);
   const Json after = applied(before, render_ok(plan));
@@ -126,7 +127,7 @@ TEST_CASE("what has been applied renders to no change, and its import is the sit
   CHECK(again.files.empty());
 }
 
-TEST_CASE("a new threshold on a switch that has DLCP already changes its profiles alone") {
+TEST_CASE("a new threshold on a switch that has DLCP already changes only its profiles") {
   const Json before = leaf();
   const Json first = applied(before, render_ok(plan_of(before)));
   auto plan = make_plan(import_text(sonic(), first.dump()), kHosts, kUplinks);
@@ -139,17 +140,17 @@ TEST_CASE("a new threshold on a switch that has DLCP already changes its profile
   CHECK(patched(applied(first, update), update, FileKind::kRollback) == first);
 }
 
-TEST_CASE("definitions that nothing refers to any more go, those still in use stay") {
+TEST_CASE("definitions that nothing refers to any more are removed, others are kept") {
   const Json before = leaf();
   const Json first = applied(before, render_ok(plan_of(before)));
   REQUIRE(first["WRED_PROFILE"].contains("DLCP-bulk-2"));
   auto plan = make_plan(import_text(sonic(), first.dump()), kHosts, kUplinks);
-  SECTION("every port leaves it") {
+  SECTION("no port uses it any more") {
     plan.groups[1].queues[3] = plan.groups[0].queues[3];
     const Json after = applied(first, render_ok(plan));
     CHECK_FALSE(after["WRED_PROFILE"].contains("DLCP-bulk-2"));
   }
-  SECTION("a port outside the plan has it still") {
+  SECTION("a port outside the plan still uses it") {
     plan.groups.pop_back();
     const auto rendering = render_ok(plan);
     CHECK(applied(first, rendering)["WRED_PROFILE"].contains("DLCP-bulk-2"));
@@ -159,7 +160,7 @@ TEST_CASE("definitions that nothing refers to any more go, those still in use st
   }
 }
 
-TEST_CASE("apply and rollback refuse when a touched row has drifted") {
+TEST_CASE("apply and rollback refuse if a row of the patch has drifted") {
   const Json before = leaf();
   const auto rendering = render_ok(plan_of(before));
   Json moved = before;
@@ -168,12 +169,12 @@ TEST_CASE("apply and rollback refuse when a touched row has drifted") {
   Json after = applied(before, rendering);
   after["WRED_PROFILE"]["DLCP-bulk"]["green_min_threshold"] = "1";
   CHECK_THROWS(patched(after, rendering, FileKind::kRollback));
-  Json elsewhere = before;  // a row that is not touched may change
+  Json elsewhere = before;  // a row outside the patch may change
   elsewhere["QUEUE"]["Ethernet16|5"] = {{"scheduler", "best-effort"}};
   CHECK_NOTHROW(applied(elsewhere, rendering));
 }
 
-TEST_CASE("ports are changed one group at a time, and only their own patch takes them down") {
+TEST_CASE("ports are changed one group at a time, and only their own patch affects them") {
   const auto rendering = render_ok(plan_of(leaf()));
   CHECK_NOTHROW(file_of(rendering, "20-ports-01-host.json-patch"));
   CHECK_NOTHROW(file_of(rendering, "20-ports-02-fabric.json-patch"));
@@ -187,7 +188,7 @@ TEST_CASE("ports are changed one group at a time, and only their own patch takes
   CHECK(definitions.find("/PORT_QOS_MAP/") == std::string::npos);
 }
 
-TEST_CASE("what cannot be merged without touching another row of the site is refused") {
+TEST_CASE("a plan that would change another row of the site is refused") {
   Json config = leaf();
   SECTION("a queue row that covers several queues") {
     config["QUEUE"]["Ethernet0|4-5"] = {{"scheduler", "best-effort"}};
@@ -197,12 +198,12 @@ TEST_CASE("what cannot be merged without touching another row of the site is ref
     config["QUEUE"]["Ethernet0,Ethernet8|5"] = {{"scheduler", "best-effort"}};
     CHECK_THAT(refusal_of(config), Contains("is one row for several ports"));
   }
-  SECTION("a port with another map than the others") {
+  SECTION("a port with a different map than the others") {
     config["DSCP_TO_TC_MAP"]["OTHER"] = {{"0", "1"}};
     config["PORT_QOS_MAP"]["Ethernet8"]["dscp_to_tc_map"] = "OTHER";
     CHECK_THAT(refusal_of(config), Contains("port Ethernet8 has another dscp_to_tc_map"));
   }
-  SECTION("a port that is not there") {
+  SECTION("a port that does not exist") {
     config["PORT"].erase("Ethernet40");
     for (const char* table : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE"}) {
       const Json rows = config[table];
@@ -232,7 +233,7 @@ TEST_CASE("a value beyond SONiC's range is refused on every render") {
     bulk.mark_bytes = bulk.levels[0].drop_bytes = 2'147'483'648;
     CHECK_THAT(problems_of(sonic().render(plan)), Contains("expected 0..2147483647"));
   }
-  SECTION("a weight of nothing") {
+  SECTION("a weight of zero") {
     bulk.weight = 0;
     CHECK_THAT(problems_of(sonic().render(plan)), Contains("expected 1..100"));
   }
@@ -246,7 +247,9 @@ TEST_CASE("a value beyond SONiC's range is refused on every render") {
   }
 }
 
-TEST_CASE("trimming and watchdog rows go where the intent says so, and come back by the rollback") {
+TEST_CASE(
+    "rows of trimming and watchdogs are removed if the intent requests it, and the rollback "
+    "restores them") {
   Json config = leaf();
   config["SWITCH_TRIMMING"]["GLOBAL"] = {
       {"size", "256"}, {"dscp_value", "40"}, {"queue_index", "7"}};
@@ -258,7 +261,7 @@ TEST_CASE("trimming and watchdog rows go where the intent says so, and come back
   CHECK(applied(config, kept).at("SWITCH_TRIMMING") == config.at("SWITCH_TRIMMING"));
   CHECK(applied(config, kept).at("PFC_WD") == config.at("PFC_WD"));
   CHECK(std::any_of(kept.notes.begin(), kept.notes.end(), [](const ReportNote& note) {
-    return note.text.find("`remove: [trimming]` takes it out") != std::string::npos;
+    return note.text.find("`remove: [trimming]` removes it") != std::string::npos;
   }));
   plan.features.remove_trimming = plan.features.remove_pfc_watchdog = true;
   const auto gone = render_ok(plan);
@@ -267,27 +270,27 @@ TEST_CASE("trimming and watchdog rows go where the intent says so, and come back
   CHECK_FALSE(after.value("PFC_WD", Json::object()).contains("Ethernet0"));
   CHECK_FALSE(after.at("PORT_QOS_MAP").at("Ethernet0").contains("pfcwd_sw_enable"));
   CHECK(patched(after, gone, FileKind::kRollback).at("PFC_WD") == config.at("PFC_WD"));
-  // A profile of the site's that trims needs the row.
+  // A profile of the site that trims needs the row.
   config["BUFFER_PROFILE"]["theirs"] = {
       {"pool", "p"}, {"size", "0"}, {"packet_discard_action", "trim"}};
   plan = plan_of(config);
   plan.features.remove_trimming = true;
-  CHECK_THAT(problems_of(sonic().render(plan)), Contains("a buffer profile of the site's trims"));
+  CHECK_THAT(problems_of(sonic().render(plan)), Contains("a buffer profile of the site trims"));
 }
 
-TEST_CASE("a row that names what is not in the file is refused, not taken for one without it") {
+TEST_CASE("a row that names an object that the file lacks is refused") {
   const auto refused = [](const char* table, const char* what) {
     Json config = leaf();
     config[table] = Json::object();
     CHECK_THAT(to_text(sonic().import({"x.json", config.dump(1)}).problems.front()),
-               Contains(what) && Contains("take the whole file"));
+               Contains(what) && Contains("export the whole file"));
   };
   refused("WRED_PROFILE", "names a wred_profile that is not there");
   refused("BUFFER_PROFILE", "names a profile that is not there");
   refused("MAP_PFC_PRIORITY_TO_QUEUE", "names a pfc_to_queue_map that is not there");
 }
 
-TEST_CASE("a file that is no config_db is refused with its line") {
+TEST_CASE("a file that is not a config_db is refused with its line") {
   const auto text_of = [](const std::string& text) {
     const auto result = sonic().import({"config_db.json", text});
     REQUIRE_FALSE(result.value);
@@ -309,7 +312,7 @@ TEST_CASE("a file that is no config_db is refused with its line") {
   CHECK_THAT(text_of(config.dump(1)), Contains("names a dscp_to_tc_map that is not there"));
 }
 
-TEST_CASE("captured counters are judged against the plan, queue by queue") {
+TEST_CASE("captured counters are compared with the plan, queue by queue") {
   const auto plan = plan_of(leaf());
   const auto verdicts = [&](const std::string& rows) {
     const std::string header =

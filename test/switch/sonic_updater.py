@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What SONiC's configuration updater lets pass, applied to every SONiC change among the golden files.
+"""Checks every SONiC change of the golden files against the rules of SONiC's configuration updater.
 
 usage: sonic_updater.py GOLDEN_FABRICS
 
-The updater compares the configuration before and after a patch and holds every difference against
-rules of its release (switch/vendors/sonic/releases.json). Every patch that apply.sh gives to it, and
-every rollback, must pass for the release it was rendered for; what goes around it must be refused
-there (or it would have no reason to). Exit: 0 if all expectations hold."""
+The updater compares the configuration before and after a patch and checks every difference against
+the rules of its release (switch/vendors/sonic/releases.json). The release that a patch was rendered for
+must accept every patch that apply.sh passes to the updater, and every rollback. It must refuse the rows
+that bypass the updater (otherwise they would not need to). Exit: 0 if all expectations hold."""
 
 import copy
 import importlib.util
@@ -35,7 +35,7 @@ def rules_of(release):
 
 
 def differences(before, after, path=()):
-    """(operation, path, value) as a JSON patch between the two has them."""
+    """The (operation, path, value) triples of a JSON patch between the two."""
     for key in sorted(before.keys() | after.keys()):
         where = (*path, key)
         if key not in after:
@@ -49,7 +49,7 @@ def differences(before, after, path=()):
 
 
 def fields_of(path, value, match):
-    """The fields that a difference touches, as the release spells them for its rules."""
+    """The fields that a difference affects, in the spelling of the release's rules."""
     parts = [part for part in path[1:] if match != "path" or not re.search(r"\d", part)]
     stem = "/".join(parts).lower()
     names = [f"{stem}/{key}" if stem else key for key in value] if isinstance(value, dict) else [stem]
@@ -81,7 +81,7 @@ def applied(config, patch):
 
 
 def before_of(patches):
-    """The rows that the patches find: enough of a configuration to apply them to."""
+    """The rows that the patches need: a partial configuration to which they can be applied."""
     config = {}
     for patch in reversed(patches):
         for (table, key), row in patch.before.items():
@@ -92,11 +92,11 @@ def before_of(patches):
 
 
 def check(folder, release, asic, names):
-    """Walks a folder's patches in order; returns how many differences were held against rules."""
+    """Processes a folder's patches in order; returns the number of differences that were checked against rules."""
     patches = [(name, guard.Patch(name)) for name in names]
     first = folder if folder.name != "rollback" else folder.parent
     config = before_of([patch for _, patch in patches])
-    # Tables with other rows of the site are there before, and stay.
+    # Tables with other rows of the site exist before the change, and are kept.
     for _, patch in patches:
         for table, _ in patch.before:
             if table not in patch.created | patch.removed:
@@ -107,7 +107,7 @@ def check(folder, release, asic, names):
         if name.suffix == ".json-patch":
             assert not found, f"{first.name}/{name.name}: {release} refuses {found[:3]}"
         else:
-            # A table of watchdogs may go as a whole, and cannot come so: what went around it goes back around it.
+            # A watchdog table may be removed as a whole but not added: rows that bypassed the updater are also removed that way.
             came_around = folder.name == "rollback" and {table for table, _ in patch.before} == {"PFC_WD"}
             assert found or came_around, f"{first.name}/{name.name}: {release} would take it, so it need not go around"
         config = after
@@ -122,7 +122,7 @@ def switches(fabric):
 
 
 def main():
-    # The rules themselves: what is known of real releases.
+    # The rules themselves: facts about real releases.
     row = {"WRED_PROFILE": {"DLCP-bulk": {"ecn": "ecn_all", "green_min_threshold": "1"}}}
     for release in RELEASES["releases"]:
         taken = not refused(release, "tomahawk4", {"WRED_PROFILE": {"x": {}}}, {**row, "WRED_PROFILE": {"x": {}, **row["WRED_PROFILE"]}})
@@ -131,7 +131,7 @@ def main():
                    {"BUFFER_PROFILE": {"p": {"dynamic_th": "2"}}}), "p is part of the field's name there"
     assert not refused("202311", "trident3", {"BUFFER_PROFILE": {"p1": {"dynamic_th": "1"}}},
                        {"BUFFER_PROFILE": {"p1": {"dynamic_th": "2"}}})
-    # Watchdogs' rows pass by their fields: on ASICs that the release lists, and not as the first of their table.
+    # Watchdog rows are accepted by their fields: on ASICs that the release lists, unless the table would be new.
     watchdog = {"action": "drop", "detection_time": "200", "restoration_time": "200"}
     there, rows = {"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}}}, {"Ethernet0": watchdog}
     for release in RELEASES["releases"]:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""SONiC's YANG models accept what we render and reject it when it is broken in one place.
+"""Checks that SONiC's YANG models accept rendered output, and reject it after one value was corrupted.
 
 usage: sonic_yang.py CONFIG_DB...       exit 77: skipped, with the reason (no models, no yanglint)
 
-Every mutation is one that the models see; those that only our own semantic check sees (PFC on a DLCP
-queue, a queue that does not exist) are the business of dlcp-switch check."""
+The models detect every one of these mutations. Faults that only a semantic check detects (PFC on a queue
+of DLCP, a queue that does not exist) are tested with dlcp-switch check."""
 
 import copy
 import json

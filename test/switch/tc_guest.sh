@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs in the guest of test/rig/guest for test_tc_guest.py: a switch with a shaped port, dlcp-switch's script
-# applied to it, marked packets of every class through it. It judges nothing: what every step did is left as
-# files in OUT, by the step's name.
+# Runs in the guest of test/rig/guest for test_tc_guest.py: sets up a switch with a shaped port, applies
+# dlcp-switch's script and sends marked packets of every class. It only records: the results of every step are
+# files in OUT that have the step's name.
 #
 #   tc_guest.sh SOURCE BUILD OUT
 set -u
@@ -9,10 +9,10 @@ source=$1 build=$2 out=$3
 cd "$out" || exit 1
 traffic=$build/bin/marked_traffic
 script=$out/rendered/sw1/dlcp-qos.sh
-send_ns=s2  # host 2: what it marks is trusted
+send_ns=s2  # host 2, whose DSCPs are trusted
 step_start=$(cut -d' ' -f1 /proc/uptime)
 
-step() { # NAME: says how long the last one took
+step() { # NAME: prints the duration of the previous step
   local now
   now=$(cut -d' ' -f1 /proc/uptime)
   echo "$(awk "BEGIN {print $now - $step_start}") s; $1"
@@ -25,7 +25,7 @@ run() { # NAME COMMAND...: output and status
 }
 queues() { at_switch tc qdisc show | sed -E 's/ refcnt [0-9]+//' >"$1.queues"; }
 counters() { at_switch tc -s -j qdisc show >"$1.json"; }
-# The burst lets a machine that is held up for some 20 ms keep the rate.
+# With this burst, a machine that stops for about 20 ms keeps the rate.
 shape() { at_switch tc qdisc change dev p1 root handle 5: tbf rate "$1" burst "${2:-30000}" limit 300000; }
 drained() {
   local try shown
@@ -49,7 +49,7 @@ heard() {
 traffic() { # NAME ADDRESS SECONDS FLOW...: sent, received and counters afterwards
   listen "$1"
   ip netns exec "$send_ns" "$traffic" send "$2" 5000 1500 "${@:3}" >"$1.sent"
-  sleep 0.5 # what the kernel has not yet switched is in no queue
+  sleep 0.5 # packets that the kernel has not forwarded yet are in no queue
   drained
   counters "$1"
   heard
@@ -69,7 +69,7 @@ shape 5mbit
 run apply_drifted at_switch bash "$script" apply
 shape 10mbit
 queues untouched
-mkdir -p broken # has a tc that fails in the midst of a batch
+mkdir -p broken # with a tc that fails in the middle of a batch
 # shellcheck disable=SC2016
 printf '#!/bin/bash\nif [ "$1" = -batch ]; then head -n 8 | /sbin/tc -batch - && exit 1; fi\nexec /sbin/tc "$@"\n' >broken/tc
 chmod +x broken/tc
@@ -94,7 +94,7 @@ done
 send_ns=s2
 step "classes"
 
-# One after the other, a class meets a port that passes next to nothing on: what is queued when marks or
+# Sends one class after the other to a port that forwards almost nothing: the queue length at which marks or
 # drops begin is the depth.
 for flow in exact:0x4a urgent-protected:0x52 urgent-droppable:0x58 bulk-protected:0x2a bulk-middle:0x30 \
   bulk-droppable:0x38; do
@@ -103,7 +103,7 @@ for flow in exact:0x4a urgent-protected:0x52 urgent-droppable:0x58 bulk-protecte
   listen ignored
   ip netns exec s2 "$traffic" send 10.77.0.2 5000 1500 0 "$flow:x90" >"depth_${flow%:*}.sent"
   counters "depth_${flow%:*}"
-  if [ "${flow%:*}" = bulk-middle ]; then # the queue is now as deep as the middle level may make it
+  if [ "${flow%:*}" = bulk-middle ]; then # the queue has now the maximum depth of the middle level
     ip netns exec s2 "$traffic" send 10.77.0.2 5000 1500 0 bulk-droppable:0x38:x5 bulk-middle:0x30:x5 bulk-protected:0x2a:x5 >order.sent
     counters order
   fi
@@ -120,7 +120,7 @@ run apply_again at_switch bash "$script" apply
 queues applied_again
 counters apply_again
 
-# Every weighted queue is offered more than its share, in two attempts.
+# Sends more than its share to every weighted queue, in two attempts.
 for attempt in 1 2; do
   counters "mix${attempt}_before"
   traffic "mix$attempt" 10.77.0.2 5 control:0xa2:40 exact:0x4a:450 urgent-protected:0x52:225 \
@@ -128,13 +128,13 @@ for attempt in 1 2; do
 done
 step "shares"
 
-# Marks as senders leave them that slow down: nothing may be dropped but what is meant to be.
+# The load of senders that respond to marks: only droppable packets may be dropped.
 run reapply_rollback at_switch bash "$script" rollback
 queues rolled_back
 run reapply at_switch bash "$script" apply
 traffic calm 10.77.0.2 3 control:0xa2:40 exact:0x4a:80 urgent-protected:0x52:80 urgent-droppable:0x58:500 \
   bulk-protected:0x2a:40 bulk-droppable:0x38:500 other:0x20:80
-# Somebody marks everything as control: it gets its shaped rate and no more.
+# A sender marks everything as control: it gets only the rate limit of that queue.
 traffic greedy 10.77.0.2 0 control:0xa2:x200 exact:0x4a:x75
 run rollback at_switch bash "$script" rollback
 queues rolled_back
@@ -143,7 +143,7 @@ ls /var/lib/dlcp-switch/* >state.txt 2>/dev/null
 traffic afterwards 10.77.0.2 0 exact:0x4a:x20
 step "rollback"
 
-# Scripts for faster and larger switches, one port of each kind: the kernel takes their numbers, too.
+# Scripts for faster and larger switches, one port of each kind: the kernel must accept their numbers.
 golden() { # NAME FABRIC PORT...: of the fabric's leaf4, unpacked into OUT/golden by test_tc_guest.py
   local name=golden-$1 script=$out/golden/$2/dlcp-qos.sh port
   ip netns add "$name"

@@ -1,6 +1,5 @@
-// tc: a plan as a bash script of qdiscs and filters, what an import says about a port, and what
-// captured counters say about DLCP. That the script does in a kernel what it says is
-// test_tc_guest.py's to show.
+// tc: a plan as a bash script of qdiscs and filters, the import of a port, and the comparison of
+// captured counters with the plan. test_tc_guest.py runs the script in a kernel.
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -67,7 +66,7 @@ std::ptrdiff_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-// A capture of port eth2 with the tree of plan_of(), nothing counted yet.
+// A capture of port eth2 with the tree of plan_of() and all counters at zero.
 Json capture() {
   const auto vq = [](int number, int limit, int min) {
     return Json{{"vq", number},    {"limit", limit},   {"min", min},
@@ -97,7 +96,7 @@ Json capture() {
 
 SwitchPlan captured_plan() {
   SwitchPlan plan = plan_of();
-  plan.groups.erase(plan.groups.begin());  // eth2 alone
+  plan.groups.erase(plan.groups.begin());  // only eth2
   return plan;
 }
 
@@ -112,14 +111,14 @@ std::string wrong(const Json& captured) {
   std::string text;
   for (const Finding& finding : judge(captured)) {
     if (finding.verdict == Verdict::kAsPlanned) continue;
-    text += std::to_string(finding.queue) + " " + finding.what + "\n";
+    text += std::to_string(finding.queue) + " " + text_of(finding) + "\n";
   }
   return text;
 }
 
 }  // namespace
 
-TEST_CASE("the strict queue is served first and shaped, the weighted ones by their weights") {
+TEST_CASE("the strict queue is served first and rate-limited, the others by their weights") {
   const std::string script = script_of(plan_of());
   CHECK_THAT(script,
              Contains("handle d1c0: ets bands 5 strict 1 quanta 6000 7500 4500 12000 priomap "
@@ -148,7 +147,8 @@ TEST_CASE("each level is dropped above its own depth, and only ECN-capable ones 
 }
 
 TEST_CASE(
-    "every DSCP of DLCP is matched in both IP versions, and the site's where it leads elsewhere") {
+    "every DSCP of DLCP is matched in both IP versions, and DSCPs of the site if they lead to "
+    "another queue") {
   SiteConfig site = site_of();
   site.dscp_to_class[46] = 6;
   site.dscp_to_class[0] = 0;
@@ -167,12 +167,13 @@ TEST_CASE(
   }
   CHECK(count(script, "flower ip_tos 0xb8/0xfc classid d1c0:0 action skbedit priority d1c0:2") ==
         4);
-  CHECK(count(script, "flower ip_tos 0x00/0xfc") == 0);  // to the default queue anyway
+  CHECK(count(script, "flower ip_tos 0x00/0xfc") ==
+        0);  // these packets use the default queue without a filter
   CHECK_THAT(script, Contains("is queue 6 voice, strict\n"));
   CHECK_THAT(script, Contains("ets bands 6 strict 2 "));
 }
 
-TEST_CASE("a port that is not trusted has DLCP's DSCPs rewritten and their ECN bits kept") {
+TEST_CASE("an untrusted port rewrites DLCP's DSCPs and keeps the ECN bits") {
   SwitchPlan plan = plan_of();
   plan.groups[0].group.trust = Trust::kRemarked;
   plan.groups[0].group.remark_dscp = 8;
@@ -183,14 +184,16 @@ TEST_CASE("a port that is not trusted has DLCP's DSCPs rewritten and their ECN b
              Contains("ingress protocol ip pref 53504 flower ip_tos 0xa0/0xfc action pedit"));
 }
 
-TEST_CASE("the script is the same for the same plan, and bash can read it") {
+TEST_CASE("equal plans give equal scripts, and bash can parse them") {
   const std::string script = script_of(plan_of());
   CHECK(script == script_of(plan_of()));
   const std::string command = "bash -n <<'SCRIPT_ENDS'\n" + script + "\nSCRIPT_ENDS\n";
   CHECK(std::system(command.c_str()) == 0);
 }
 
-TEST_CASE("an imported port is expected to look as it did, but for numbers the kernel deals out") {
+TEST_CASE(
+    "the script expects an imported port to be unchanged, except for numbers that the kernel "
+    "assigns") {
   const std::string running =
       "qdisc noqueue 0: dev eth0 root refcnt 2 \n"
       "qdisc mq 0: dev eth1 root \n"
@@ -202,13 +205,13 @@ TEST_CASE("an imported port is expected to look as it did, but for numbers the k
   CHECK_THAT(script, Contains("qdisc tbf auto: root rate 20Mbit burst 3000b lat 119ms\nEND\n"));
 }
 
-TEST_CASE("queues or filters of the site's own are refused, not replaced") {
+TEST_CASE("queues or filters of the site are refused, not replaced") {
   const std::string rest = "qdisc noqueue 0: dev eth0 root\nqdisc noqueue 0: dev eth1 root\n";
   const auto refused = [&rest](const std::string& eth2) {
     return refusal_of(plan_of(site_of(rest + eth2)));
   };
   CHECK_THAT(refused("qdisc htb 1: dev eth2 root r2q 10\n"),
-             Contains("queues or filters of the site's own"));
+             Contains("queues or filters of the site"));
   CHECK_THAT(
       refused("qdisc noqueue 0: dev eth2 root\nqdisc clsact ffff: dev eth2 parent ffff:fff1\n"),
       Contains("port eth2 has queues or filters"));
@@ -217,7 +220,7 @@ TEST_CASE("queues or filters of the site's own are refused, not replaced") {
   CHECK_THAT(refused(""), Contains("port is not in the imported configuration"));
 }
 
-TEST_CASE("DLCP's own queues in an import are not the site's") {
+TEST_CASE("DLCP's own queues in an import do not count as the site's") {
   const std::string running =
       "qdisc noqueue 0: dev eth0 root\nqdisc noqueue 0: dev eth1 root\n"
       "qdisc tbf 5: dev eth2 root rate 20Mbit\n"
@@ -228,7 +231,7 @@ TEST_CASE("DLCP's own queues in an import are not the site's") {
              Contains("eth2) cat <<'END' ;;\nqdisc tbf 5: root rate 20Mbit\nEND\n"));
 }
 
-TEST_CASE("what is not tc's output is refused with its line") {
+TEST_CASE("a text that is not tc's output is refused with its line") {
   for (const char* text : {"", "{}", "qdisc tbf 5: dev eth2 root\nnonsense\n", "qdisc tbf 5:\n"}) {
     INFO(text);
     const auto imported = tc().import({"running", text});
@@ -237,15 +240,15 @@ TEST_CASE("what is not tc's output is refused with its line") {
   }
 }
 
-TEST_CASE("a name that is no interface's is refused before it gets into a script") {
+TEST_CASE("a string that is not an interface name is refused and not written to a script") {
   for (const char* name : {"eth0; reboot", "", "an-interface-too-long", "..", "a/b", "$(id)"}) {
     SwitchPlan plan = plan_of();
     plan.groups[1].group.ports = {name};
-    CHECK_THAT(refusal_of(plan), Contains("not a network interface's name"));
+    CHECK_THAT(refusal_of(plan), Contains("this is not a name of a network interface"));
   }
 }
 
-TEST_CASE("a depth that the kernel cannot take is refused") {
+TEST_CASE("a depth that exceeds the kernel's maximum is refused") {
   SwitchPlan plan = plan_of();
   plan.groups[0].queues[1].limit_bytes = 1U << 30;
   CHECK_THAT(refusal_of(plan), Contains("at most 1073741823 bytes"));
@@ -263,7 +266,7 @@ TEST_CASE("drops of droppable levels and marks of protected ones are as planned"
   CHECK(judge(captured).size() == 7);
 }
 
-TEST_CASE("drops where DLCP causes none are wrong, each with what it points at") {
+TEST_CASE("drops that DLCP does not cause are wrong, and each finding names a possible cause") {
   Json captured = capture();
   captured[1]["drops"] = 1;
   CHECK_THAT(wrong(captured),
@@ -273,7 +276,7 @@ TEST_CASE("drops where DLCP causes none are wrong, each with what it points at")
   CHECK_THAT(wrong(captured), Contains("5 exact: 2 packets dropped at 4000000 bytes"));
   captured = capture();
   captured[3]["options"]["vqs"][1]["forced_drop"] = 3;
-  CHECK_THAT(wrong(captured), Contains("some arrive without ECT"));
+  CHECK_THAT(wrong(captured), Contains("some packets arrive without ECT"));
   captured[3]["options"]["vqs"][1] = capture()[3]["options"]["vqs"][1];
   captured[3]["options"]["vqs"][1]["pdrop"] = 4;
   CHECK_THAT(wrong(captured), Contains("do not slow down"));
@@ -281,19 +284,19 @@ TEST_CASE("drops where DLCP causes none are wrong, each with what it points at")
   captured[4]["options"]["vqs"][1]["pdrop"] = 5;
   CHECK_THAT(wrong(captured),
              Contains("bulk-middle: 1000 packets, 0 marked, 5 dropped; the level that "
-                      "should go first lost nothing"));
+                      "should be dropped first lost nothing"));
 }
 
-TEST_CASE("queues that are missing, or not those of the plan, are told apart") {
+TEST_CASE("missing queues and queues that differ from the plan are distinguished") {
   Json captured = capture();
   captured[2]["options"]["min"] = 100'000;
   CHECK_THAT(wrong(captured), Contains("exact: red min is 100000, planned 103680"));
   captured = capture();
   captured[4]["options"]["vqs"][0]["limit"] = 99'999;
-  CHECK_THAT(wrong(captured), Contains("bulk-droppable: its depths are not as planned"));
+  CHECK_THAT(wrong(captured), Contains("bulk-droppable: the depths are not the planned ones"));
   captured = capture();
   captured.erase(1);
-  CHECK_THAT(wrong(captured), Contains("control: its queue is missing"));
+  CHECK_THAT(wrong(captured), Contains("control: the queue is missing"));
   captured = capture();
   captured[0]["options"]["bands"] = 4;
   CHECK_THAT(wrong(captured), Contains("render and apply again"));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What `dlcp-switch telemetry` writes, judged by Prometheus' own promtool, and what `verify` makes of answers of
-Prometheus and of gNMI.
+"""Checks the files of `dlcp-switch telemetry` with Prometheus' promtool, and `verify` with answers of Prometheus and
+gNMI.
 
-  telemetry_test.py DLCP_SWITCH      tests that need promtool are skipped where there is none, but never in CI"""
+  telemetry_test.py DLCP_SWITCH      tests that need promtool are skipped without it, except in CI"""
 
 import json
 import os
@@ -30,7 +30,7 @@ def run(*command, **options):
 
 
 def intent_of(fabric, scratch):
-    """A golden fabric's intent; "sonic-202511" is sonic-roce on a release that counts early drops and marks apart."""
+    """A golden fabric's intent; "sonic-202511" is sonic-roce on a release with separate counters of early drops and marks."""
     if fabric != "sonic-202511":
         return FABRICS / fabric / "intent.yaml"
     copy = scratch / fabric
@@ -43,7 +43,7 @@ def intent_of(fabric, scratch):
 
 
 class Series:
-    """Raw series as exporters give them, for `promtool test rules`."""
+    """Raw series in the form of exporters, for `promtool test rules`."""
 
     def __init__(self, names):
         self.names, self.rows = names, {}
@@ -65,7 +65,7 @@ class Series:
         self.rows[f"{row['prometheus']}{{{listed}}}"] = values
 
     def healthy(self):
-        """Traffic and marks everywhere, early drops where they are planned, half of what may be shed."""
+        """Traffic and marks in all queues, and planned early drops of half of the droppable packets."""
         for plan, ports, queue in self.queues():
             for device in plan["switches"]:
                 for port in ports["ports"]:
@@ -78,7 +78,7 @@ class Series:
                         continue
                     shed = int(60000 * queue["shed_share"] * 0.5)
                     self.put(plan, device, port, queue, "early_drops", f"0+{shed}x120")
-                    # Where drops and early drops are apart (OTLP) the total is made by the rules.
+                    # If drops and early drops are separate counters (OTLP), the rules compute the total.
                     if "early_drops" in plan["counters"] and plan["system"] == "sonic":
                         self.put(plan, device, port, queue, "drops", f"0+{shed}x120")
         return self
@@ -128,16 +128,16 @@ class Telemetry(unittest.TestCase):
                 done = run("promtool", "check", "rules", rules)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn("SUCCESS", done.stdout)
-                self.assertNotIn("duplicate", done.stdout + done.stderr)  # a warning to promtool
+                self.assertNotIn("duplicate", done.stdout + done.stderr)  # only a warning of promtool
 
     @NEEDS_PROMTOOL
-    def test_a_healthy_fabric_is_silent(self):
+    def test_a_healthy_fabric_raises_no_alert(self):
         for fabric in ("sonic-202511", "sonic-roce", "data-leaves", "cumulus-roce", "mixed"):
             with self.subTest(fabric=fabric):
                 self.fires(fabric, lambda series: None, [])
 
     @NEEDS_PROMTOOL
-    def test_evaluated_every_minute_rules_say_the_same(self):
+    def test_rules_give_the_same_result_if_evaluated_every_minute(self):
 
         def lossy(series):
             plan, device, port, queue = series.one("control")
@@ -164,7 +164,7 @@ class Telemetry(unittest.TestCase):
         self.fires("cumulus-roce", lossy("control", {"drops": "0+60x120"}, "cumulus"), [(control, 1)])
 
     @NEEDS_PROMTOOL
-    def test_queues_that_shed_are_judged_by_what_they_may_shed(self):
+    def test_early_drops_are_compared_with_the_droppable_share(self):
         def change(marks=None, early=None, beside=0, depth=None):
             def put(series):
                 plan, device, port, queue = series.one("sheds")
@@ -210,7 +210,7 @@ class Telemetry(unittest.TestCase):
         self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="85m")
 
     @NEEDS_PROMTOOL
-    def test_dashboards_ask_for_what_rules_record(self):
+    def test_dashboards_query_series_that_rules_record(self):
         for fabric in ("sonic-202511", "sonic-roce", "data-leaves", "cumulus-roce", "mixed"):
             with self.subTest(fabric=fabric):
                 folder = self.written(fabric)
@@ -225,7 +225,7 @@ class Telemetry(unittest.TestCase):
                 self.assertGreater(len(asked), 8)
                 for expression in asked:
                     self.assertEqual(set(re.findall(r"dlcp_switch_\w+:\w+", expression)) - recorded, set())
-                # promtool reads expressions in rules alone; Grafana fills the variables in.
+                # promtool reads only expressions in rules; Grafana fills in the variables.
                 rules = {"groups": [{"name": "asked", "rules": [
                     {"record": f"asked:{i}:now".replace(":", "_"), "expr": re.sub(r"\$(switch|port)", ".*", expression)}
                     for i, expression in enumerate(asked)]}]}
@@ -236,7 +236,7 @@ class Telemetry(unittest.TestCase):
                 titles = {panel["title"].split(":")[0] for panel in panels if panel["type"] == "row"}
                 self.assertEqual(carried - titles, set())
 
-    def test_equal_switches_are_one_plan_and_scraped_each(self):
+    def test_equal_switches_share_one_plan_and_are_scraped_separately(self):
         folder = self.written("sonic-roce")
         names = json.loads((folder / "names.json").read_text())
         listed = [device for plan in names["plans"] for device in plan["switches"]]
@@ -253,7 +253,7 @@ class Telemetry(unittest.TestCase):
         for target in gnmic["targets"].values():
             self.assertLessEqual(set(target["subscriptions"]), set(gnmic["subscriptions"]))
 
-    def test_nothing_is_left_where_writing_fails(self):
+    def test_a_failed_write_leaves_no_files(self):
         (self.folder / "file").write_text("in the way")
         done = run(PROGRAM, "telemetry", FABRICS / "sonic-roce" / "intent.yaml", "-o", self.folder / "file")
         self.assertEqual(done.returncode, FILES)
@@ -316,17 +316,17 @@ class Verify(unittest.TestCase):
                         "port": self.port, "queue": str(self.queues[queue]["queue"]), "carries": queue},
              "value": [1700000000.5, str(value)]} for (queue, counter), value in counts.items()]}}
 
-    def test_recorded_rates_are_judged_by_the_plan(self):
+    def test_recorded_rates_are_compared_with_the_plan(self):
         good = {("control", "packets"): 9.5, ("control", "drops"): 0, (self.bulk, "drops"): 0.5,
                 (self.bulk, "early_drops"): 0.5, (self.bulk, "marks"): 2}
         code, said = self.verify(self.recorded(good))
         self.assertEqual(code, OK, said)
-        self.assertIn(f"{self.bulk}: 150 dropped early, 600 marked", said)
+        self.assertIn(f"{self.bulk}: 150 packets dropped early, 600 marked", said)
         code, said = self.verify(self.recorded({**good, ("control", "drops"): 0.001}))
         self.assertEqual(code, DIFFERS, said)
         self.assertIn("control: 1 packets dropped by a full queue", said)
 
-    def test_raw_series_of_the_exporter_are_judged_too(self):
+    def test_raw_series_of_the_exporter_are_compared_with_the_plan(self):
         bulk = str(self.queues[self.bulk]["queue"])
 
         def series(name, value, **labels):
@@ -337,7 +337,7 @@ class Verify(unittest.TestCase):
             series("sonic_queue_ecn_marked_packets_total", 9), series("up", 1)]}}
         code, said = self.verify(answer)
         self.assertEqual(code, OK, said)
-        self.assertIn(f"{self.bulk}: 7 dropped early, 9 marked", said)
+        self.assertIn(f"{self.bulk}: 7 packets dropped early, 9 marked", said)
 
     def test_gnmi_of_sonic(self):
         bulk = self.queues[self.bulk]["queue"]
@@ -378,7 +378,7 @@ class Verify(unittest.TestCase):
                     self.assertEqual(code, DIFFERS, said)
                     self.assertIn("control: 5 packets dropped by a full queue", said)
 
-    def test_what_is_malformed_or_of_another_switch_is_refused(self):
+    def test_malformed_answers_and_answers_of_other_switches_are_refused(self):
         good = self.recorded({("control", "drops"): 0})
         twice = self.recorded({("control", "drops"): 1})
         twice["data"]["result"] += self.recorded({("control", "drops"): 2})["data"]["result"]
@@ -387,19 +387,19 @@ class Verify(unittest.TestCase):
         nameless = self.recorded({("control", "drops"): 1})
         del nameless["data"]["result"][0]["metric"]["switch"]
         for answer, said in (
-                (json.dumps(good)[:-9], "begins like JSON and is none"),
-                ("{" * 200, "begins like JSON and is none"),
+                (json.dumps(good)[:-9], "begins like JSON but is not JSON"),
+                ("{" * 200, "begins like JSON but is not JSON"),
                 ({"status": "error", "errorType": "bad_data", "error": "parse error"}, "bad_data: parse error"),
-                ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "not of an instant query"),
-                ({"status": "success", "data": 7}, "not of an instant query"),
+                ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "not belong to an instant query"),
+                ({"status": "success", "data": 7}, "not belong to an instant query"),
                 ({"status": "success", "data": {"resultType": "vector", "result": []}}, "an empty result"),
                 ({"status": "success", "data": {"resultType": "vector", "result": [7]}}, "has no metric"),
-                (self.recorded({("control", "drops"): 1}, "spine99"), "of another switch"),
-                (nameless, "no label says which"), (unnamed, "the query computes"), (twice, "is there twice"),
+                (self.recorded({("control", "drops"): 1}, "spine99"), "belongs to another switch"),
+                (nameless, "no label with its name"), (unnamed, "the query computes"), (twice, "occurs twice"),
                 (self.recorded({("control", "drops"): -1}), "out of range"),
-                (self.recorded({("control", "drops"): "7 packets"}), "says too little"),
+                (self.recorded({("control", "drops"): "7 packets"}), "lacks a port or a value"),
                 ([{"source": "other:8080", "updates": [{"Path": f"COUNTERS/{self.port}/Queues", "values": {
-                    "x": {f"{self.port}:1": {"SAI_QUEUE_STAT_PACKETS": "1"}}}}]}], "of another switch"),
+                    "x": {f"{self.port}:1": {"SAI_QUEUE_STAT_PACKETS": "1"}}}}]}], "belongs to another switch"),
                 ([{"source": self.plan["name"], "updates": [{"Path": f"COUNTERS/{self.port}/Queues", "values": {
                     "x": {f"{self.port}:1": {"SAI_QUEUE_STAT_PACKETS": "many"}}}}]}], "is not a count"),
                 ([], "no queue counters"), ({}, "no queue counters")):

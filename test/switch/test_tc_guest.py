@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""dlcp-switch's tc script on a shaped port, under a stock kernel (test/rig/guest): applied, fed with marked
-packets of every class, compared with the plan, and rolled back. tc_guest.sh does the steps; this judges.
+"""Tests dlcp-switch's tc script on a shaped port in a stock kernel (test/rig/guest): tc_guest.sh applies it, sends
+marked packets of every class and rolls it back; this program compares the results with the plan.
 
 test_tc_guest.py BUILD [OUT]      BUILD: folder with bin/dlcp-switch and bin/marked_traffic. OUT: keep files there.
-Exits with 77 where no guest can run."""
+Exits with 77 if no guest can run."""
 
 import json
 import pathlib
@@ -43,7 +43,7 @@ class Plan:
         group = next(g for g in switch["port_groups"] if "p1" in g["ports"])
         self.rate = group["bits_per_second"]
         self.queues = {queue["name"]: queue for queue in group["queues"]}
-        # Bands: strict ones first, then by falling queue number, the site's queue 0 last.
+        # Bands: strict queues first, then by descending queue number, the site's queue 0 last.
         order = sorted(group["queues"], key=lambda q: (q["scheduling"] != "strict", -q["queue"]))
         self.handles = {queue["name"]: f"d1c{i + 1}:" for i, queue in enumerate(order)}
         self.site_share = 100 - sum(q.get("share_percent", 0) for q in group["queues"])
@@ -60,7 +60,7 @@ class Plan:
 
 
 class Counters:
-    """What tc counted on p1 up to some step."""
+    """The counters of tc on p1 up to a step."""
 
     def __init__(self, name, plan):
         self.plan = plan
@@ -70,7 +70,7 @@ class Counters:
         return self.qdiscs[self.plan.handles[queue]]
 
     def of_level(self, name):
-        """(offered, dropped, marked) of the drop level a class is in."""
+        """(offered, dropped, marked) of the drop level of a class."""
         queue, level = self.plan.queue_of(name)
         qdisc = self.qdisc(queue["name"])
         if qdisc["kind"] != "gred":
@@ -80,7 +80,7 @@ class Counters:
                 row["forced_mark"] + row["prob_mark"])
 
     def passed(self, queue):
-        """Bytes and packets that have left a queue; the site's is what the others leave of the whole."""
+        """Bytes and packets that have left a queue; those of the site's queue are the total minus the other queues."""
         if queue != "site":
             return self.qdisc(queue)["bytes"], self.qdisc(queue)["packets"]
         whole = self.qdiscs["d1c0:"]
@@ -89,12 +89,12 @@ class Counters:
 
 
 class Script(unittest.TestCase):
-    """Apply, refuse, take back."""
+    """Apply, refusals, rollback."""
 
     def status(self, step):
         return int(read(f"{step}.status")), read(f"{step}.txt")
 
-    def test_apply_and_a_second_apply_that_does_nothing(self):
+    def test_a_second_apply_changes_nothing(self):
         self.assertEqual(self.status("apply")[0], 0, self.status("apply")[1])
         code, text = self.status("apply_again")
         self.assertEqual((code, text.count("nothing to do")), (0, 3), text)
@@ -102,33 +102,33 @@ class Script(unittest.TestCase):
         packets = {q["handle"]: q["packets"] for q in data("apply_again.json") if q.get("dev") == "p1"}
         self.assertGreater(packets["d1c0:"], 100, "the second apply made the queues anew")
 
-    def test_rollback_gives_the_original_back(self):
+    def test_rollback_restores_the_original(self):
         for step in ("reapply_rollback", "rollback", "rollback_again"):
             self.assertEqual(self.status(step)[0], 0, self.status(step)[1])
         self.assertEqual(read("rolled_back.queues"), read("original.queues"))
         self.assertEqual(read("state.txt"), "")
         self.assertEqual(data("afterwards.received")["exact"]["packets"], 20)
 
-    def test_drift_since_the_import_is_refused_and_nothing_touched(self):
+    def test_drift_since_the_import_is_refused_without_changes(self):
         code, text = self.status("apply_drifted")
         self.assertEqual(code, 3, text)
         self.assertIn("has changed since its configuration was imported", text)
         self.assertEqual(read("untouched.queues"), read("original.queues"))
 
-    def test_drift_since_the_apply_is_refused_both_ways(self):
+    def test_drift_since_the_apply_is_refused_by_apply_and_rollback(self):
         for step in ("drifted_apply", "drifted_rollback"):
             code, text = self.status(step)
             self.assertEqual(code, 3, text)
             self.assertIn("p1 has changed since DLCP's queues were applied", text)
 
-    def test_an_apply_that_fails_half_way_takes_back_what_it_did(self):
+    def test_an_apply_that_fails_reverts_its_changes(self):
         code, text = self.status("apply_broken")
         self.assertEqual(code, 1, text)
-        self.assertIn("taking back", text)
+        self.assertIn("reverting", text)
         self.assertEqual(read("taken_back.queues"), read("original.queues"))
 
 
-    def test_scripts_of_the_golden_fabrics_are_taken_by_the_kernel(self):
+    def test_the_kernel_accepts_the_scripts_of_the_golden_fabrics(self):
         for name in ("golden-fast", "golden-shallow"):
             for step in ("apply", "rollback"):
                 self.assertEqual(self.status(f"{name}-{step}")[0], 0, self.status(f"{name}-{step}")[1])
@@ -137,7 +137,7 @@ class Script(unittest.TestCase):
 
 
 class Traffic(unittest.TestCase):
-    """What the queues do, against the plan."""
+    """The behaviour of the queues, compared with the plan."""
 
     def setUp(self):
         self.plan = Plan()
@@ -185,7 +185,7 @@ class Traffic(unittest.TestCase):
             queue, level = self.plan.queue_of(name)
             limit = level.get("drop_bytes", queue["limit_bytes"])
             _, offered, dropped, marked, left, backlog = self.depth(name)
-            # Queued when the first was marked; those dropped at the limit were marked before, too.
+            # Packets in the queue when the first was marked. Packets that were dropped at the limit had been marked, too.
             first = (offered - marked - left) * FRAME
             print(f"    {name}: marked above {first} bytes, planned {queue['mark_bytes']}; dropped above {backlog}, "
                   f"planned {limit}", flush=True)
@@ -194,15 +194,15 @@ class Traffic(unittest.TestCase):
             if dropped:
                 self.assertGreater(backlog, limit - 2 * FRAME)
 
-    def test_levels_go_in_order_by_the_depth_of_the_whole_queue(self):
+    def test_levels_are_dropped_in_order_by_the_depth_of_the_whole_queue(self):
         before, after = Counters("depth_bulk-middle", self.plan), Counters("order", self.plan)
         lost = {name: after.of_level(name)[1] - before.of_level(name)[1]
                 for name in ("bulk-droppable", "bulk-middle", "bulk-protected")}
         self.assertEqual(lost["bulk-droppable"], 5)
-        self.assertGreaterEqual(lost["bulk-middle"], 4)  # one may have left meanwhile
+        self.assertGreaterEqual(lost["bulk-middle"], 4)  # one may have left the queue in the meantime
         self.assertEqual(lost["bulk-protected"], 0)
 
-    def test_control_is_neither_dropped_nor_starved_and_the_rest_shares_by_weight(self):
+    def test_control_is_neither_dropped_nor_starved_and_other_queues_share_by_weight(self):
         """Other work on this machine may spoil an attempt: the guest then cannot offer enough. Losses of
         control would be wrong in any of them."""
         why = []
@@ -226,7 +226,7 @@ class Traffic(unittest.TestCase):
             why.append(off)
         self.fail(f"no attempt within 10%: {why}")
 
-    def test_counters_are_what_receivers_miss_and_see_marked(self):
+    def test_counters_match_the_packets_that_receivers_miss_and_that_arrive_marked(self):
         """Per drop level, in both runs of the mix."""
         for step in ("mix1", "mix2"):
             before, after = Counters(f"{step}_before", self.plan), Counters(step, self.plan)
@@ -254,11 +254,11 @@ class Traffic(unittest.TestCase):
         for name in ("urgent-droppable", "bulk-droppable"):
             self.assertEqual(heard[name]["ce"], 0)
 
-    def test_whoever_marks_everything_as_control_gets_its_shaped_rate_only(self):
+    def test_a_sender_that_marks_everything_as_control_gets_only_its_rate_limit(self):
         sent, heard = data("greedy.sent"), data("greedy.received")
         lost = Counters("greedy", self.plan).of_level("control")[1] - Counters("calm", self.plan).of_level("control")[1]
         self.assertEqual(lost, sent["control"] - heard["control"]["packets"])
-        # What was queued leaves at the shaped rate, but for the shaper's burst; others do not wait for it.
+        # Queued packets leave at the limited rate, except for the shaper's burst; other queues do not wait for them.
         rate = self.plan.queues["control"]["shape_bits_per_second"]
         least_us = 1e6 * 8 * (heard["control"]["packets"] * FRAME - 25_000) / rate
         print(f"    the last control packet took {heard['control']['p99_us']} us, at least {least_us:.0f} planned; exact "
@@ -269,7 +269,7 @@ class Traffic(unittest.TestCase):
 
 
 class Verify(unittest.TestCase):
-    """`dlcp-switch verify` on what tc printed."""
+    """`dlcp-switch verify` with the output of tc."""
 
     def verify(self, step):
         done = subprocess.run([BUILD / "bin" / "dlcp-switch", "verify", OUT / "guest.yaml", "--captured",
@@ -291,7 +291,7 @@ def run_guest():
     shutil.copy(HERE / "data" / "tc" / "guest.yaml", OUT)
     for fabric in ("mixed", "shallow"):
         bundle.unpack(HERE / "golden" / "fabrics" / fabric / "expected" / "leaf4.txt", OUT / "golden" / fabric)
-    # One processor: a busy machine then holds up sender and queues alike.
+    # One processor: on a busy machine, sender and queues are then delayed equally.
     command = [GUEST, "--timeout", "560", "--cpus", "1", "--share", OUT, "--log", OUT / "kernel.log", "--",
                "bash", HERE / "tc_guest.sh", ROOT, BUILD, OUT]
     done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Renders a fabric of 1,000 switches with 64 ports each and measures it: time and memory stay within
-what an operator would wait for. The bound on time is on the program's own (user) seconds and is wide,
-because test machines are busy and their disks slow; the figures are printed. With a config_db.json, every switch has
-a running configuration of its own; with the folder of fixtures, switches of all vendors take turns.
+"""Renders a fabric of 1,000 switches with 64 ports each and measures it: time and memory must stay within
+an acceptable bound. The bound on time applies to the program's own (user) seconds and is wide, because test
+machines are busy and their disks are slow; the figures are printed. With a config_db.json, every switch has its own
+running configuration; with the folder of fixtures, the fabric has switches of all vendors.
 
   thousand.py DLCP_SWITCH [--config CONFIG_DB | --mixed FOLDER]
 
@@ -59,7 +59,7 @@ def widened(config):
     return wide
 
 
-# System: its version and ASIC, the fixture, its first port, and what port N is called.
+# System: its version and ASIC, the fixture, its first port, and the name of port N.
 SYSTEMS = {
     "sonic": ("202311", "tomahawk4", "leaf.config_db.json", "Ethernet0", "Ethernet{8n}"),
     "cumulus": ("5.14", "spectrum4", "leaf.yaml", "swp1", "swp{n}"),
@@ -80,7 +80,7 @@ def ports_of(system):
 
 
 def wide_tree(node, first, names):
-    """JSON with a list's entry of the first port once for each port, and those of others left out."""
+    """JSON in which the list entry of the first port is repeated for each port, without the entries of other ports."""
     if isinstance(node, dict):
         return {key: wide_tree(value, first, names) for key, value in node.items()}
     if not isinstance(node, list):
@@ -96,7 +96,7 @@ def wide_tree(node, first, names):
 
 
 def wide_text(text, first, names):
-    """CLI text with what begins with a line on the first port once for each port, and that of others left out."""
+    """CLI text in which the block of the first port is repeated for each port, without the blocks of other ports."""
     wide = ""
     for part in re.split(r"^(?=\S)", text, flags=re.M):
         head = part.splitlines()[0] if part else ""

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Runs the generated apply.sh and rollback.sh of a target that is data against a stand-in of its switch.
+"""Runs the generated apply.sh and rollback.sh of a target that is data against a simulated switch.
 
-usage: tree_apply.py OS FOLDER RUNNING RENDER HOSTS UPLINKS   (RENDER OS FOLDER RUNNING HOSTS UPLINKS renders anew)
+usage: tree_apply.py OS FOLDER RUNNING RENDER HOSTS UPLINKS   (RENDER OS FOLDER RUNNING HOSTS UPLINKS renders again)
 
-The stand-in holds the configuration as statements and takes what the target's own syntax says: blocks with
-"no", flat set and delete, or a gNMI Set. With YANG models in $DLCP_YANG_DIR_..., what is applied is validated,
-and so is what it is after a line of it has been broken. Exit: 0 if all expectations hold."""
+The simulation keeps the configuration as statements and accepts the target's own syntax: blocks with "no",
+flat set and delete, or a gNMI Set. With YANG models in $DLCP_YANG_DIR_..., the models must accept the applied
+configuration, and reject it after one line was corrupted. Exit: 0 if all expectations hold."""
 
 import json
 import pathlib
 import subprocess
 import sys
 
-import stand_in
-from stand_in import expect, expect_nothing_to_do
+import simulated_switch
+from simulated_switch import expect, expect_nothing_to_do
 
 YANG = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-yang-set"
 
@@ -132,7 +132,7 @@ def drop_empty(node):
     for name, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
         if isinstance(value, (dict, list)):
             drop_empty(value)
-        says_more = value or name in ("match-any", "random-detect-ecn")  # there or not there
+        says_more = value or name in ("match-any", "random-detect-ecn")  # present or absent
         if value in ({}, []) and not says_more and isinstance(node, dict):
             del node[name]
 
@@ -165,7 +165,7 @@ file.write_text(json.dumps(config))
 '''
 
 
-class Switch(stand_in.Switch):
+class Switch(simulated_switch.Switch):
     def __init__(self, name, folder, text):
         super().__init__(name, folder, {"switch-cli": CLI, "gnmic": GNMIC})
         said = json.loads(subprocess.run(
@@ -186,7 +186,7 @@ class Switch(stand_in.Switch):
         (self.root / "config.json").write_text(json.dumps(config))
 
     def running(self):
-        """As the switch shows it."""
+        """The configuration in the form that the switch prints."""
         if self.gnmi:
             return json.dumps(json.loads((self.root / "config.json").read_text()), sort_keys=True)
         return subprocess.run([str(self.root / "bin" / "switch-cli")], input=self.show[0] + "\n", text=True,
@@ -203,7 +203,7 @@ class Switch(stand_in.Switch):
 
 
 def validated(name, switch, what):
-    """True: the vendor's models accept it; None: there are none here."""
+    """True: the vendor's models accept it; None: the models are not available."""
     path = switch.root / "check.conf"
     path.write_text(switch.running())
     done = subprocess.run([sys.executable, str(YANG), "--target", name, str(path)], capture_output=True, text=True,
@@ -228,15 +228,15 @@ def main():
     name, folder, running_file, render, *ports = sys.argv[1:]
     switch = Switch(name, pathlib.Path(folder), pathlib.Path(running_file).read_text())
     imported = switch.statements()
-    expect("SITE" in switch.running(), "the stand-in has the import")
+    expect("SITE" in switch.running(), "the simulated switch has the import")
 
     result = switch.run("apply.sh", "--dry-run", "leaf")
     expect(result.returncode == 0, "a dry run", result)
     expect(switch.statements() == imported, "a dry run changes nothing", result)
     result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
-    expect(result.returncode == 4, "an error of the switch", result)
-    if not switch.gnmi:  # of two gNMI Sets the first stands when the second is refused
-        expect(switch.statements() == imported, "an error drops all", result)
+    expect(result.returncode == 4, "an error of the switch is reported", result)
+    if not switch.gnmi:  # if the second of two gNMI Sets is refused, the first stays in effect
+        expect(switch.statements() == imported, "after an error nothing is applied", result)
     result = switch.run("apply.sh", "leaf")
     planned = switch.statements()
     expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
@@ -247,14 +247,14 @@ def main():
         broken.write_text(switch.running().replace(*BREAKS[name]))
         done = subprocess.run([sys.executable, str(YANG), "--target", name, str(broken)], capture_output=True,
                               text=True, check=False)
-        expect(done.returncode == 1, "and refuse it when it is broken", done)
+        expect(done.returncode == 1, "the models reject a corrupted plan", done)
 
     (switch.root / "again").write_text(switch.running())
     again = switch.root / "again.out"
     subprocess.run([render, name, str(again), str(switch.root / "again"), *ports], check=True)
-    expect(not again.exists(), f"what is applied renders to no change: {list(again.glob('*'))}")
+    expect(not again.exists(), f"an applied change renders to no change: {list(again.glob('*'))}")
 
-    # Somebody gives a port another object: neither way goes on.
+    # Another user binds a port to another object: apply and rollback both refuse.
     kept = (switch.root / "config.json").read_text()
     port = ports[0].split(",")[0]
     rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
@@ -269,12 +269,12 @@ def main():
     (switch.root / "config.json").write_text(kept)
 
     result = switch.run("rollback.sh", "leaf")
-    expect(result.returncode == 0 and switch.statements() == imported, "rollback gives it back", result)
+    expect(result.returncode == 0 and switch.statements() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
-    expect(result.returncode == 0 and imported != switch.statements() != planned, "a canary first", result)
+    expect(result.returncode == 0 and imported != switch.statements() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 0 and switch.statements() == planned, "then the rest", result)
+    expect(result.returncode == 0 and switch.statements() == planned, "then apply changes the rest", result)
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

@@ -1,6 +1,6 @@
-// Targets that are data: how their configurations are read as statements, what is imported from
-// them, and what is refused. That applying and rolling back gives the configuration back, and that
-// the vendors' models accept it, is played by tree_apply.py.
+// Targets that are data: configurations are read as statements and imported, or refused.
+// tree_apply.py tests that a rollback after apply restores the configuration, and that the vendors'
+// models accept it.
 #include <algorithm>
 
 #include "catch.h"
@@ -47,7 +47,7 @@ constexpr Fixture kFixtures[] = {
 
 }  // namespace
 
-TEST_CASE("a pattern's holes take words, what is between fixed ends, and the rest of a line") {
+TEST_CASE("a pattern's holes match words, text between fixed ends, and the rest of a line") {
   using tree::Pattern;
   const Pattern port("interface {port} > match dscp {dscp*}");
   const auto held = port.match("interface Ethernet1/1 > match dscp 8, 10-12");
@@ -68,7 +68,7 @@ TEST_CASE("a pattern's holes take words, what is between fixed ends, and the res
   CHECK(Pattern("x {port}.0").filled({{"port", "e1"}}) == "x e1.0");
 }
 
-TEST_CASE("an index of patterns leaves out none that matches, and few that do not") {
+TEST_CASE("an index of patterns finds all that match, and few others") {
   using tree::Pattern;
   const tree::Captures holes = {{"port", "Ethernet1/1"}, {"name", "SITE"},  {"policy", "SITE"},
                                 {"queue", "3"},          {"class", "be"},   {"dscp", "10"},
@@ -102,7 +102,7 @@ TEST_CASE("an index of patterns leaves out none that matches, and few that do no
   CHECK(candidates < 2 * matches);
 }
 
-TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") {
+TEST_CASE("blocks, flat text and JSON are read as statements of the same form") {
   tree::Reader blocks{tree::Syntax::kBlocks, "", {"policy", "interface"}, {}, {}, ""};
   CHECK(
       texts(blocks, "policy P\n !\n class a\n  set q 3\n class b\n!\nhostname x\ninterface E1\n") ==
@@ -123,7 +123,7 @@ TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") 
                                "qos queues queue q config on true"});
 }
 
-TEST_CASE("a line that names several numbers is a statement for each, and own comments are kept") {
+TEST_CASE("a line with several numbers gives a statement for each, and DLCP's comments are kept") {
   tree::Reader reader{tree::Syntax::kBlocks,           "",      {"qos "}, {},
                       {{"qos map dscp ", " to ", 63}}, "!! own"};
   CHECK(texts(reader,
@@ -142,7 +142,7 @@ TEST_CASE("a line that names several numbers is a statement for each, and own co
   }
 }
 
-TEST_CASE("JSON: entries with several keys, containers that are there, and what gnmic prints") {
+TEST_CASE("JSON: entries with several keys, empty containers, and the output of gnmic") {
   tree::Reader json{tree::Syntax::kJson, "", {"map "}, {}, {}, ""};
   json.json.keys = {{"map class", "name type"}};
   const std::vector<std::string> expected{"map class c qos", "map class c qos ecn",
@@ -159,22 +159,23 @@ TEST_CASE("JSON: entries with several keys, containers that are there, and what 
   CHECK(seen == expected);
 }
 
-TEST_CASE("a name that is twice in an object of a JSON tree is refused, with its line") {
+TEST_CASE("a name that occurs twice in an object of a JSON tree is refused with its line") {
   const auto refused = find_vendor("openconfig")
                            ->import({"x.json",
                                      "{\"qos\": {\n  \"queues\": {\"queue\": []},\n"
                                      "  \"queues\": {\"queue\": []}}}\n"});
   REQUIRE_FALSE(refused.value);
   CHECK_THAT(to_text(refused.problems.at(0)),
-             Contains("x.json:3") && Contains("a key is there twice: 'queues'"));
+             Contains("x.json:3") && Contains("a key occurs twice: 'queues'"));
 }
 
-TEST_CASE("ArcOS: each drop precedence has an entry of its own, marked or dropped") {
+TEST_CASE("ArcOS: each drop precedence has its own entry, which marks or drops") {
   const auto& vendor = *find_vendor("arcos");
   const auto plan = make_plan(import_text(vendor, leaf("arcos", "leaf.json")), {"swp1"}, {});
   const auto rendering = vendor.render(plan);
   const auto& guard = file_of(rendering, "guard/10-definitions.json").text;
-  const auto at = guard.find("DLCP-out1-SITE-OUT-q2\": [[]");  // a row, a line: what it says after
+  const auto at =
+      guard.find("DLCP-out1-SITE-OUT-q2\": [[]");  // the row and its text after the change
   REQUIRE(at != std::string::npos);
   const auto profile = guard.substr(at, guard.find('\n', at) - at);
   CHECK_THAT(profile, Contains("entry high config drop-precedence 2\""));
@@ -186,7 +187,7 @@ TEST_CASE("ArcOS: each drop precedence has an entry of its own, marked or droppe
              Contains("classified by a tablemap"));
 }
 
-TEST_CASE("IOS XR: paths name the modules of their nodes and all keys of their entries") {
+TEST_CASE("IOS XR: paths contain the modules of their nodes and all keys of their entries") {
   const auto& vendor = *find_vendor("iosxr");
   const auto plan =
       make_plan(import_text(vendor, leaf("iosxr", "leaf.json")), {"FourHundredGigE0/0/0/0"}, {});
@@ -203,14 +204,14 @@ TEST_CASE("IOS XR: paths name the modules of their nodes and all keys of their e
              Contains("use match-any on DSCPs"));
 }
 
-TEST_CASE("what is no configuration is refused with the line it is seen in") {
+TEST_CASE("a text that is not a configuration is refused with the line that shows it") {
   CHECK_THAT(problems_of("nxos", "% Invalid command\n"), Contains("running:1"));
   CHECK_THAT(problems_of("junos", "error: syntax\n"), Contains("error message of the switch"));
   CHECK_THAT(problems_of("openconfig", "{"), Contains("this is not JSON"));
   CHECK_THAT(problems_of("srlinux", ""), Contains("nothing of QoS"));
 }
 
-TEST_CASE("an import says what the site does: classes, queues, weights, PFC") {
+TEST_CASE("an import contains the site's classes, queues, weights and PFC") {
   for (const Fixture& fixture : kFixtures) {
     INFO(fixture.os);
     const auto site = import_text(*find_vendor(fixture.os), leaf(fixture.os, fixture.file));
@@ -252,12 +253,12 @@ TEST_CASE("every template stays within its scopes, with and without a site to me
   }
 }
 
-TEST_CASE("what DLCP cannot merge into is refused, with what to do") {
+TEST_CASE("configurations that DLCP cannot be merged with are refused with a hint") {
   const auto junos = leaf("junos", "leaf.set");
   CHECK_THAT(problems_of("junos", junos + "deactivate class-of-service interfaces et-0/0/0\n"),
              Contains("deactivated statements"));
   CHECK_THAT(problems_of("junos", junos + "set class-of-service interfaces et-* scheduler-map S\n"),
-             Contains("by a wildcard"));
+             Contains("a wildcard sets"));
   CHECK_THAT(problems_of("junos", junos + "set class-of-service interfaces et-0/0/0 "
                                           "forwarding-class-set a scheduler-map S\n"),
              Contains("use a scheduler-map on the port"));
@@ -276,10 +277,12 @@ TEST_CASE("what DLCP cannot merge into is refused, with what to do") {
                                         "unicast-mapping 3 dot1p 3\n"),
              Contains("declare the site"));
   CHECK_THAT(problems_of("srlinux", "set / qos queues queue a queue-index 9\n"),
-             Contains("not one of the unicast queues"));
+             Contains("not a unicast queue"));
 }
 
-TEST_CASE("a port with another classifier than most is refused, and a number out of range") {
+TEST_CASE(
+    "a port with a different classifier than most is refused, as is a number that is out of "
+    "range") {
   auto text = leaf("junos", "leaf.set");
   text +=
       "set class-of-service interfaces et-0/0/9 unit 0 classifiers dscp OTHER\n"
@@ -293,7 +296,8 @@ TEST_CASE("a port with another classifier than most is refused, and a number out
   CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("expected 1..100"));
 }
 
-TEST_CASE("Junos: a queue that drops early is not marked, as its ECN queues drop at their tail") {
+TEST_CASE(
+    "Junos: a queue that drops early is not marked, because its ECN queues drop only when full") {
   const auto& vendor = *find_vendor("junos");
   auto plan = make_plan(import_text(vendor, leaf("junos", "leaf.set")), {"et-0/0/0"}, {});
   plan.groups[0].queues[3].mark_bytes.reset();

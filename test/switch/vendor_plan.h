@@ -1,5 +1,5 @@
-// A plan of one switch made by hand, so that a vendor's renderer is tested on its own: four queues,
-// two port groups, the site's map around it. Real plans come from switch/plan.
+// A hand-made plan of one switch, which tests a vendor's renderer separately: four queues, two port
+// groups and the site's map. Real plans come from switch/plan.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline fabric::QueuePlan make_queue(const char* name, SwitchQueue carries, int q
   return plan;
 }
 
-// Queue of each of the four: control, exact, urgent, bulk.
+// The queues of control, exact, urgent and bulk.
 inline fabric::SwitchPlan make_plan(fabric::SiteConfig site, const std::vector<std::string>& hosts,
                                     const std::vector<std::string>& uplinks,
                                     std::array<int, 4> queues = {7, 5, 4, 2}) {

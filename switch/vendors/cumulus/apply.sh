@@ -1,12 +1,12 @@
 #!/bin/bash
-# Applies this folder's change on the Cumulus Linux switch where it runs; a second time it does nothing.
+# Applies this folder's change to the Cumulus Linux switch on which it runs. A second run changes nothing.
 #
-#   bash apply.sh [--dry-run] [PATCH...]        default: all patches, in their order
+#   bash apply.sh [--dry-run] [PATCH...]        default: all patches, in order
 #   bash apply.sh --rollback [--dry-run] [PATCH...]
 #
 # PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
-# Nothing is applied if a setting that a patch touches is not as it was imported. NVUE takes the change
-# back by itself unless `nv config apply --confirm-yes` follows within ten minutes.
+# Nothing is applied if a setting of a patch differs from the imported one. NVUE reverts the change by
+# itself unless `nv config apply --confirm-yes` follows within ten minutes.
 # Exit: 0 done or nothing to do, 2 usage, 3 a setting has drifted, 4 NVUE refused.
 set -u
 
@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --dry-run) dry=1 ;;
     --rollback) folder=$here/rollback verb=rollback ;;
-    -*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) patches+=("$1") ;;
   esac
   shift
@@ -27,14 +27,14 @@ done
 if [ ${#patches[@]} -eq 0 ]; then
   mapfile -t patches < <(basename -a -s .json "$here"/guard/*.json)
 fi
-if [ "$verb" = rollback ]; then  # last applied, first back
+if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
 running=$(mktemp)
 trap 'rm -f "$running"' EXIT
 nv config show >"$running" || exit 4
-# What is pending would be applied together with this change, whoever it belongs to.
+# Pending changes, of any user, would be applied together with this change.
 pending=$(nv config diff) || exit 4
 if [ -n "$(tr -d '[:space:]{}[]' <<<"$pending")" ]; then
   printf '%s\n' "$pending" >&2
@@ -46,18 +46,18 @@ if [ "$verb" = rollback ]; then from=after; fi
 todo=()
 for patch in "${patches[@]}"; do
   state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$running") || {
-    echo "refused: settings of $patch are neither as imported nor as planned" >&2
+    echo "refused: settings of $patch match neither the imported nor the planned configuration" >&2
     exit 3
   }
   if [ "$state" = "$from" ]; then todo+=("$patch"); fi
 done
 if [ ${#todo[@]} -eq 0 ]; then
-  echo "nothing to do: every setting is as this $verb leaves it"
+  echo "nothing to do: every setting already has the state after this $verb"
   exit 0
 fi
 
 fail() {
-  echo "refused by NVUE; nothing is applied" >&2
+  echo "NVUE refused the change; nothing was applied" >&2
   nv config detach
   exit 4
 }
@@ -76,4 +76,4 @@ if [ -n "$dry" ]; then
   exit 0
 fi
 nv config apply --confirm 600s -y || fail
-echo "applied; check, then keep it with: nv config apply --confirm-yes && nv config save"
+echo "applied; check the switch, then keep the change with: nv config apply --confirm-yes && nv config save"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Says whether the settings that a patch touches are as they were before it, or as it leaves them.
+"""Determines whether the settings of a patch have their state before the patch, or after it.
 
   guard.py ROWS RUNNING     ROWS: guard/*.json; RUNNING: output of `nv config show` (YAML or JSON), or -
 
-Prints "before", "after" or "drift"; settings that have drifted go to stderr, those that somebody has
-added to a profile of DLCP's included. Exit: 0 before or after, 3 drift, 2 usage or unreadable."""
+Prints "before", "after" or "drift"; drifted settings go to stderr, including those that were
+added to a profile of DLCP. Exit: 0 before or after, 3 drift, 2 usage or unreadable."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def main():
     before = {path: value[0] for path, value in rows.items()}
     after = {path: value[1] for path, value in rows.items()}
     now = {path: running.get(path) for path in rows}
-    # A patch that updates a profile names only what changes in it; the rest of it is no stray.
+    # A patch that updates a profile names only its changes; its other settings are no strays.
     created = {p for p in profiles if all(before[path] is None for path in rows if path.startswith(p))}
     removed = {p for p in profiles if all(after[path] is None for path in rows if path.startswith(p))}
     strays = [path for path in strays if any(path.startswith(p) for p in created | removed)]

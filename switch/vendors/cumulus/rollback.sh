@@ -1,4 +1,4 @@
 #!/bin/bash
-# Takes DLCP's settings out again, and only those: bash rollback.sh [--dry-run] [PATCH...]
-# Ports get back the profiles they had when imported. Refuses when a touched setting has changed since.
+# Removes DLCP's settings, and only those: bash rollback.sh [--dry-run] [PATCH...]
+# Ports get their imported profiles again. Refuses if a setting of a patch has changed since then.
 exec bash "$(dirname "$0")/apply.sh" --rollback "$@"

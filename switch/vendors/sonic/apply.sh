@@ -1,16 +1,16 @@
 #!/bin/bash
-# Applies this folder's change on the SONiC switch where it runs; a second time it does nothing.
+# Applies this folder's change to the SONiC switch on which it runs. A second run changes nothing.
 #
-#   bash apply.sh [--dry-run] [--batch N] [--drain] [PATCH...]      default: all patches, in their order
+#   bash apply.sh [--dry-run] [--batch N] [--drain] [PATCH...]      default: all patches, in order
 #   bash apply.sh --rollback [--dry-run] [--batch N] [--drain] [PATCH...]
 #
-# Nothing is applied if a row that a patch touches is not as it was imported. Definitions touch no
-# port. The updater takes the ports of a 20-ports patch down for minutes, so they go one by one, or
-# --batch N at a time (of uplinks never more than half): name one patch first as the canary, and drain
-# jobs from hosts behind its ports. --drain moves routed traffic away (TSA) before ports change and
-# back (TSB) after them. If a patch fails, this run's own rows go back to what they were; a checkpoint
-# is taken before the first patch for what is left to be done by hand.
-# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 refused, 5 refused and not taken back.
+# Nothing is applied if a row of a patch differs from the imported one. Definitions affect no port. The
+# updater takes the ports of a 20-ports patch down for minutes, so the script changes one port at a
+# time, or N with --batch N (never more than half of the uplinks). Apply one patch first as the canary,
+# and drain jobs from the hosts behind its ports. --drain moves routed traffic away (TSA) before ports
+# change and back (TSB) afterwards. If a patch fails, the script reverts the rows of this run. It takes
+# a checkpoint before the first patch, for repairs by hand.
+# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 refused, 5 refused and not reverted.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
     --drain) drain=yes ;;
     --batch) batch=${2:-}; shift ;;
     --rollback) folder=$here/rollback verb=rollback ;;
-    -*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) patches+=("$folder/$(basename "$1")") ;;
   esac
   shift
@@ -38,7 +38,7 @@ fi
 if [ ${#patches[@]} -eq 0 ]; then
   mapfile -t patches < <(find "$folder" -maxdepth 1 -name '*.json-patch' -o -maxdepth 1 -name '*.json-direct' | sort)
 fi
-if [ "$verb" = rollback ]; then  # last applied, first back
+if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
@@ -50,7 +50,7 @@ trap 'rm -rf "$work"' EXIT
 running=$work/running.json
 read_running() { as_root sonic-cfggen -d --print-data >"$running"; }
 
-# Writes a patch; rows of tables that this release's updater refuses go in and out of the database.
+# Writes a patch. Rows of tables that this release's updater refuses are written to the database and deleted from it.
 write_patch() {
   if [[ $1 != *.json-direct* ]]; then
     as_root config apply-patch "$1"
@@ -67,7 +67,7 @@ read_running || exit 4
 todo=()
 for patch in "${patches[@]}"; do
   if [ ! -e "$patch" ]; then
-    echo "there is no patch $(basename "$patch") in $folder" >&2
+    echo "$folder has no patch $(basename "$patch")" >&2
     exit 2
   fi
   mkdir -p "$work/parts"
@@ -78,21 +78,21 @@ for patch in "${patches[@]}"; do
   fi
 done
 while IFS=$'\t' read -r patch ports; do
-  # A later patch of this run may remove what earlier ones still refer to: those states come first.
+  # A row that a later patch removes may still be in use until an earlier patch of this run is applied: that is no drift.
   state=$(guard state "$patch" "$running" 2>"$work/why")
   if [ $? -ne 0 ] && ! { grep -q ': still the ' "$work/why" && [ ${#todo[@]} -gt 0 ]; }; then
     cat "$work/why" >&2
-    echo "refused: rows of $(basename "$patch") are neither as imported nor as planned" >&2
+    echo "refused: some rows of $(basename "$patch") match neither the imported nor the planned configuration" >&2
     exit 3
   fi
   if [ "$state" != after ]; then todo+=("$patch"$'\t'"$ports"); fi
 done <"$work/list"
 if [ ${#todo[@]} -eq 0 ]; then
-  echo "nothing to do: every row is as this $verb leaves it"
+  echo "nothing to do: every row already has the state after this $verb"
   exit 0
 fi
 if [ -n "$dry" ]; then
-  # Later patches refer to rows of the first, so only that one can be tried without applying it.
+  # Later patches refer to rows of the first one, so only the first can be tested without applying it.
   for step in "${todo[@]}"; do echo "would $verb: $(basename "${step%%$'\t'*}") ${step#*$'\t'}"; done
   first=${todo[0]%%$'\t'*}
   if [[ $first == *.json-direct* ]]; then exit 0; fi
@@ -100,7 +100,7 @@ if [ -n "$dry" ]; then
   exit 0
 fi
 
-# Takes this run's rows back, and no others; the last one first.
+# Reverts only the rows of this run, in reverse order.
 take_back() {
   local at patch
   for ((at = ${#done[@]} - 1; at >= 0; --at)); do
@@ -126,14 +126,14 @@ for step in "${todo[@]}"; do
   echo "$verb: $(basename "$patch") $ports"
   done+=("$patch")
   read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && continue
-  echo "$(basename "$patch") was refused; taking this run's own rows back" >&2
+  echo "$(basename "$patch") was refused; reverting the rows of this run" >&2
   if take_back; then
     if [ -n "$drained" ]; then as_root TSB; fi
     exit 4
   fi
-  echo "some rows could not be taken back: compare with checkpoint $checkpoint (config rollback" \
-    "$checkpoint would also undo what others changed since)${drained:+; the switch is still drained: TSB}" >&2
+  echo "some rows could not be reverted: compare with checkpoint $checkpoint (config rollback" \
+    "$checkpoint would also revert later changes by others)${drained:+; the switch is still drained: run TSB}" >&2
   exit 5
 done
 if [ -n "$drained" ]; then as_root TSB || exit 4; fi
-echo "done; checkpoint $checkpoint. Keep it over a reboot with: config save -y"
+echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: config save -y"

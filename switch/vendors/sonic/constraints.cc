@@ -40,7 +40,7 @@ class Checker {
     row_ = row.table + "|" + row.key;
     if (!row.after->is_object()) return fault("", "a row is an object of fields");
     if (names_map(row.table) && !is_name(row.key))
-      fault(row.key, "at most 32 of A-Z a-z 0-9 - _, a letter or digit first");
+      fault(row.key, "at most 32 characters of A-Z a-z 0-9 - _, beginning with a letter or digit");
     // Fields of the site that DLCP does not change are not checked.
     for (const auto& [name, value] : row.after->items())
       if (!row.before || row.before->value(name, Json()) != value)
@@ -50,7 +50,7 @@ class Checker {
         ordered(*row.after, fmt::format("{}_min_threshold", colour),
                 fmt::format("{}_max_threshold", colour));
     if (row.table == "SCHEDULER" && row.after->contains("pir")) {
-      if (!row.after->contains("cir")) fault("pir", "a cir beside it");
+      if (!row.after->contains("cir")) fault("pir", "a row that also has cir");
       ordered(*row.after, "cir", "pir");
     }
   }
@@ -58,9 +58,9 @@ class Checker {
 
  private:
   void fault(std::string seen, std::string expected) {
-    problems_.push_back({Severity::kError, "", 0, row_ + " would not be accepted by SONiC",
-                         std::move(seen), std::move(expected),
-                         "lower what leads to this value in the intent file"});
+    problems_.push_back({Severity::kError, "", 0, row_ + " is not valid in SONiC", std::move(seen),
+                         std::move(expected),
+                         "change the setting of the intent from which this value follows"});
   }
 
   void ordered(const Json& row, const std::string& low, const std::string& high) {

@@ -12,11 +12,12 @@
 namespace dlcp::fabric::sonic {
 namespace {
 
-constexpr const char* kNothing = "nothing is rendered for this switch";
+constexpr const char* kNothing = "no configuration is rendered for this switch";
 
-class Definer {
+class DefinitionBuilder {
  public:
-  Definer(const SwitchPlan& plan, const Document& document, ChangeSet& change, Rendering& out)
+  DefinitionBuilder(const SwitchPlan& plan, const Document& document, ChangeSet& change,
+                    Rendering& out)
       : plan_(plan), document_(document), change_(change), out_(out) {}
 
   Definitions run() {
@@ -58,7 +59,7 @@ class Definer {
     for (const auto& level : queue.levels) {
       if (!level.drop_bytes) continue;
       if (level.ect || (depth && *depth != *level.drop_bytes))
-        refuse_(fmt::format("queue {} has drop depths that one WRED profile cannot tell apart",
+        refuse_(fmt::format("queue {} has drop depths that one WRED profile cannot distinguish",
                             queue.queue),
                 std::to_string(*level.drop_bytes), "one depth, for not-ECT packets", kNothing);
       depth = level.drop_bytes;
@@ -232,7 +233,7 @@ class Definer {
 
 Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
                             Rendering& out) {
-  return Definer(plan, document, change, out).run();
+  return DefinitionBuilder(plan, document, change, out).run();
 }
 
 }  // namespace dlcp::fabric::sonic

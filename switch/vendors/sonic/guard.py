@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What apply.sh has to know of a JSON patch: the rows it touches, as they were, are and shall be.
+"""Gives apply.sh the rows of a JSON patch: before the patch, now, and after it.
 
   guard.py state PATCH RUNNING      prints "before", "after" or "drift"; drifted rows go to stderr, and
-                                    so do rows that the patch removes while others refer to them
-  guard.py split N PATCH FOLDER     writes the patch as patches of N ports each, FOLDER/NAME.000 ...;
-                                    of uplinks never more than half at once; prints file and ports
-  guard.py undo PATCH RUNNING       prints a patch from RUNNING back to before; touches no other row
-  guard.py load PATCH               prints what `config load` writes of the patch: rows it sets
-  guard.py removed PATCH            prints the rows it removes, "TABLE|key" each
+                                    so do rows that the patch removes although others refer to them
+  guard.py split N PATCH FOLDER     writes the patch as patches of N ports each, FOLDER/NAME.000 ...,
+                                    never more than half of the uplinks in one; prints file and ports
+  guard.py undo PATCH RUNNING       prints a patch that reverts the rows in RUNNING, and no other row
+  guard.py load PATCH               prints the rows that the patch sets, as input of `config load`
+  guard.py removed PATCH            prints the rows that the patch removes, as "TABLE|key"
 
 RUNNING: output of `sonic-cfggen -d --print-data`, or -. Exit: 0, 2 usage, 3 drift or still referred to.
-JSON patches test what they replace; this also sees rows that should not be there."""
+JSON patches only test the values that they replace; guard.py also detects rows that should be absent."""
 
 import json
 import pathlib
@@ -43,7 +43,7 @@ class Patch:
             if operation["op"] == "test":
                 tested[path] = value
             elif len(path) == 1:  # a whole table
-                # A table that goes has been tested as a whole, or by the row that was left in it.
+                # The patch has tested a removed table as a whole, or by its last row.
                 left = {row[1]: content for row, content in tested.items()
                         if row[0] == path[0] and len(row) == 2 and row not in self.before}
                 old, new = tested.get(path, left), value if value is not ABSENT else {}
@@ -69,8 +69,8 @@ def read(path):
 
 
 def operations(rows, source, target, there, goes):
-    """From `source` to `target`. `there`: tables that exist; `goes`: {table: rows left} of tables that
-    go when their last row does."""
+    """Operations from `source` to `target`. `there`: tables that exist; `goes`: {table: remaining rows} of tables
+    that are removed with their last row."""
     result = []
     for table, key in rows:
         old, new, path = source[(table, key)], target[(table, key)], pointer(table, key)

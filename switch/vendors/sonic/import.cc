@@ -80,7 +80,7 @@ class Importer {
     if (read.value) document_->config = std::move(*read.value);
     for (Problem& problem : read.problems) {
       if (problem.expected.empty()) problem.expected = "a config_db.json";
-      problem.hint = "take it with: show runningconfiguration all > config_db.json";
+      problem.hint = "export it with: show runningconfiguration all > config_db.json";
       problems_.push_back(std::move(problem));
     }
     return !has_errors(problems_);
@@ -92,8 +92,8 @@ class Importer {
       for (const auto& [key, row] : table(name).items())
         for (const auto& [field, value] : row.items()) {
           if (!value.is_string() || !value.get_ref<const std::string&>().starts_with("[")) continue;
-          fault(name, key, "references are written as before SONiC 202205",
-                value.get<std::string>(), "the name of a row alone",
+          fault(name, key, "references have the form of releases before SONiC 202205",
+                value.get<std::string>(), "only the name of a row",
                 "upgrade the switch (its migration rewrites them), then import again");
           return false;
         }
@@ -118,8 +118,8 @@ class Importer {
   bool not_text(const char* name, const std::string& key, const std::string& field,
                 const Json& value) {
     fault(name, key, fmt::format("{} of {}|{} is not text", field, name, key), value.dump(),
-          "text in quotes, as config_db has all values",
-          "take it with: show runningconfiguration all > config_db.json");
+          "a string in quotes, like all values of config_db",
+          "export it with: show runningconfiguration all > config_db.json");
     return false;
   }
 
@@ -132,9 +132,8 @@ class Importer {
         for (std::string port; std::getline(ports, port, ',');) {
           if (port == "global" || port == "CPU") continue;
           if (find_row(document_->config, "PORT", port) != nullptr) continue;
-          fault(name, key, fmt::format("{}|{} is of a port that is not there", name, key), port,
-                "a row of PORT",
-                "name ports as PORT does, not by their alias, or take the row out");
+          fault(name, key, fmt::format("{}|{} belongs to a port that does not exist", name, key),
+                port, "a row of PORT", "use the names of PORT, not aliases, or remove the row");
           return false;
         }
       }
@@ -164,9 +163,9 @@ class Importer {
       const auto end = row.find(' ');
       const auto in = row.substr(0, end), named = row.substr(end + 1);
       if (find_row(document_->config, in, named) != nullptr) continue;
-      fault(name, key, fmt::format("{}|{} names a {} that is not there", name, key, field), named,
+      fault(name, key, fmt::format("{}|{} names a {} that does not exist", name, key, field), named,
             "a row of " + in,
-            "take the whole file: show runningconfiguration all > config_db.json");
+            "export the whole file: show runningconfiguration all > config_db.json");
       return false;
     }
     return true;
@@ -181,8 +180,8 @@ class Importer {
     for (const auto& [table, rows] : config.items()) {
       if (table == "asic0" || table == "localhost") {
         fault(table, "", "this is the configuration of a multi-ASIC system", table,
-              "one switch, one ASIC",
-              "leave this switch out: apply.sh and its patches are for one name space");
+              "a switch with one ASIC",
+              "leave this switch out: apply.sh and its patches support only one name space");
         return false;
       }
       if (!rows.is_object()) {
@@ -199,12 +198,12 @@ class Importer {
     if (device != nullptr && !text_field(*device, "asic_name").empty() &&
         !text_field(*device, "sub_role").empty())
       fault("DEVICE_METADATA", "asic_name", "this is one name space of a multi-ASIC system",
-            text_field(*device, "asic_name"), "one switch, one ASIC",
-            "leave this switch out: apply.sh and its patches are for one name space");
+            text_field(*device, "asic_name"), "a switch with one ASIC",
+            "leave this switch out: apply.sh and its patches support only one name space");
     if (!has_errors(problems_)) check_refused();
     if (table("PORT").empty())
       fault("PORT", "", "there is no PORT table", {}, "a whole config_db.json",
-            "take it with: show runningconfiguration all > config_db.json");
+            "export it with: show runningconfiguration all > config_db.json");
     return !has_errors(problems_);
   }
 
@@ -254,7 +253,7 @@ class Importer {
     document_->queue_map = most_used("tc_to_queue_map");
     document_->group_map = most_used("tc_to_pg_map");
     if (document_->dscp_map.empty())
-      warn("PORT_QOS_MAP", "", "no port has a dscp_to_tc_map: the site maps no DSCP here",
+      warn("PORT_QOS_MAP", "", "no port has a dscp_to_tc_map: the site maps no DSCP on this switch",
            "check that QoS is configured: show runningconfiguration all");
   }
 

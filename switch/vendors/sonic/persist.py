@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Keeps this folder's change through `config load_minigraph --override_config`, in SONiC's golden_config_db.json.
+"""Makes this folder's change survive `config load_minigraph --override_config`, in SONiC's golden_config_db.json.
 
-  persist.py add [--golden FILE]        puts the tables of the change into FILE, as they run now
-  persist.py remove [--golden FILE]     puts FILE back to what it was before `add`
+  persist.py add [--golden FILE]        writes the tables of the change to FILE, as they are on the switch now
+  persist.py remove [--golden FILE]     restores FILE to its state before `add`
 
-FILE is /etc/sonic/golden_config_db.json. A table there takes the whole place of the running one, so `add` writes whole
-tables: rows of the site's in them are frozen as they are now. Run apply.sh first: `add` refuses where the change is
-not what runs. `remove` refuses where a table has been changed since. What was there before is kept beside this script
-(golden-before.json). Exit: 0 done or nothing to do, 2 usage, 3 refused."""
+FILE is /etc/sonic/golden_config_db.json by default. A table in it replaces the whole generated table, so `add` writes
+whole tables: the site's rows in them keep their present values. Run apply.sh first: `add` refuses if the switch does
+not have the change. `remove` refuses if a table has changed since then. The previous contents are kept next to this
+script (golden-before.json). Exit: 0 done or nothing to do, 2 usage, 3 refused."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import guard  # noqa: E402  (beside this script)
+import guard  # noqa: E402  (in the same folder)
 
 BEFORE = HERE / "golden-before.json"
 
@@ -37,12 +37,12 @@ def load(path):
     except ValueError as error:
         refuse(f"{path} is not JSON: {error}")
     if not isinstance(found, dict) or not all(isinstance(rows, dict) for rows in found.values()):
-        refuse(f"{path} is not an object of tables (of several ASICs?): add the rows by hand")
+        refuse(f"{path} is not an object of tables (possibly of several ASICs): add the rows by hand")
     return found
 
 
 def save(path, content):
-    """Beside its place and renamed, so that nobody finds half of it."""
+    """Writes a new file and renames it, so that no reader finds an incomplete file."""
     new = path.with_name(path.name + ".dlcp-new")
     new.write_text(json.dumps(content, indent=4, sort_keys=True) + "\n", encoding="utf-8")
     if path.exists():
@@ -58,12 +58,12 @@ def running():
 
 
 def touched(now):
-    """Rows of the change, {(table, key): content}; refuses unless all of it runs."""
+    """Rows of the change, {(table, key): content}; refuses unless the switch has all of them."""
     rows = {}
     for path in sorted([*HERE.glob("*.json-patch"), *HERE.glob("*.json-direct")]):
         patch = guard.Patch(path)
         if patch.state(now)[0] != "after":
-            refuse(f"{path.name} is not what runs: apply.sh first")
+            refuse(f"the switch does not have the rows of {path.name}: run apply.sh first")
         rows.update(patch.after)
     return rows
 
@@ -74,7 +74,7 @@ def add(golden):
     before = json.loads(BEFORE.read_text())["tables"] if BEFORE.exists() else {}
     new = dict(content)
     for table in sorted({table for table, _ in rows}):
-        # The whole table as it runs; rows that the golden file has beside it stay.
+        # The whole table as on the switch. Other rows of the golden file are kept.
         new[table] = {**content.get(table, {}), **now.get(table, {})}
         for (of, key), row in rows.items():
             if of == table and row is guard.ABSENT:
@@ -87,7 +87,7 @@ def add(golden):
         before.setdefault(table, content.get(table))
     save(BEFORE, {"golden": str(golden), "tables": before, "written": {table: new.get(table) for table in before}})
     save(golden, new)
-    print(f"{golden}: {', '.join(sorted(before))}; persist.py remove takes them back")
+    print(f"{golden}: {', '.join(sorted(before))}; persist.py remove reverts this")
 
 
 def remove(golden):
@@ -96,7 +96,7 @@ def remove(golden):
     kept, content = json.loads(BEFORE.read_text()), load(golden)
     for table, rows in kept["written"].items():
         if content.get(table) != rows:
-            refuse(f"{table} of {golden} has changed since: put it right by hand, what was there is in {BEFORE.name}")
+            refuse(f"{table} of {golden} has changed since then: correct it by hand; the previous contents are in {BEFORE.name}")
     for table, rows in kept["tables"].items():
         content.pop(table, None)
         if rows is not None:
@@ -106,7 +106,7 @@ def remove(golden):
     else:
         golden.unlink()
     BEFORE.unlink()
-    print(f"{golden} is as before")
+    print(f"{golden} has its previous contents again")
 
 
 def main():

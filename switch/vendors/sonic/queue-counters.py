@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What SONiC counts of queues and pause frames and public exporters leave out, for Prometheus: early drops and ECN marks
-(SONiC 202505 and later, after `counterpoll wredqueue enable`), trimmed packets, pause frames per priority.
+"""Prints counters of SONiC's queues and pause frames that public exporters lack, for Prometheus: early drops and ECN
+marks (SONiC 202505 and later, after `counterpoll wredqueue enable`), trimmed packets, pause frames per priority.
 
   queue-counters.py            prints metrics, for the node exporter's textfile collector
 

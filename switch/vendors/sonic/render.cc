@@ -45,7 +45,7 @@ class Renderer {
         put_port(port, plan_.groups[i], definitions, definitions.groups[i], change);
     }
     for (const auto& kept : change.drop_stale())
-      note(Severity::kWarning, kept + " stays: a port outside this plan still refers to it");
+      note(Severity::kWarning, kept + " is kept, because a port outside this plan refers to it");
     const auto patches = change.take();
     check_direct(patches);
     auto faults = check_rows(document_->config, patches);
@@ -80,9 +80,9 @@ class Renderer {
       return false;
     }
     if (text_field(*find_row(document_->config, "PORT", port), "pfc_asym") == "on") {
-      refuse_(
-          "port " + port + " heeds pause frames of every priority (pfc_asym), DLCP's queues too",
-          "pfc_asym on", "off", "turn it off, or leave the port out");
+      refuse_("port " + port +
+                  " respects pause frames of every priority (pfc_asym), also for DLCP's queues",
+              "pfc_asym on", "off", "turn it off, or leave the port out");
       return false;
     }
     if (maps == nullptr) return true;
@@ -95,18 +95,18 @@ class Renderer {
     };
     if (text_field(*maps, "dscp_to_tc_map").empty() &&
         says("dot1p_to_tc_map",
-             "classes packets by VLAN priorities alone, which a DSCP map would end",
-             "give it a dscp_to_tc_map of the site's first, or leave the port out"))
+             "classifies packets only by VLAN priority, which a DSCP map would replace",
+             "give the port a dscp_to_tc_map of the site first, or leave it out"))
       return false;
     if (says("scheduler", "is shaped below its speed",
-             "take the port's scheduler off, or leave the port out: depths and shares are planned "
+             "remove the port's scheduler, or leave the port out: depths and shares are planned "
              "for its speed"))
       return false;
     const auto same = [&](const char* field, const std::string& most) {
       const auto name = site_map(document_->config, maps, field);
       if (name.empty() || name == most) return true;
-      refuse_(fmt::format("port {} has another {} than most ports", port, field), name, most,
-              "leave the port out of the intent, or give it the map that the others have");
+      refuse_(fmt::format("port {} has a different {} than most ports", port, field), name, most,
+              "leave the port out of the intent, or give it the map of the other ports");
       return false;
     };
     return same("dscp_to_tc_map", document_->dscp_map) &&
@@ -130,7 +130,7 @@ class Renderer {
     const auto found = shared_.find(port);
     if (found == shared_.end()) return false;
     refuse_(found->second + " is one row for several ports", port, "one row per port",
-            "split it first; it is the site's row");
+            "split this row of the site first");
     return true;
   }
 
@@ -181,7 +181,7 @@ class Renderer {
     if (cover.row == nullptr) return fmt::format("{}|{}", port, queue);
     if (cover.range.first == cover.range.last) return cover.key;
     refuse_(fmt::format("{}|{} is one row for several queues", table, cover.key),
-            std::to_string(queue), "one row per queue", "split it first; it is the site's row");
+            std::to_string(queue), "one row per queue", "split this row of the site first");
     return {};
   }
 
@@ -195,15 +195,15 @@ class Renderer {
       case BufferFate::kLossless:
         refuse_(fmt::format("queue {} of {} has a lossless buffer profile", queue.queue, port),
                 text_field(*cover.row, "profile"), "a lossy one",
-                "give DLCP another queue (dlcp.queues in the intent file)");
+                "assign another queue to DLCP (dlcp.queues in the intent file)");
         return;
       case BufferFate::kRange:
         if (trims)
           refuse_(fmt::format(
-                      "BUFFER_QUEUE|{} is one row for several queues, and one of them is to trim",
+                      "BUFFER_QUEUE|{} is one row for several queues, and one of them must trim",
                       cover.key),
                   std::to_string(queue.queue), "one row per queue",
-                  "split it first; it is the site's row");
+                  "split this row of the site first");
         keep_range(cover, queue.alpha_exponent);
         return;
       case BufferFate::kOwn:
@@ -242,19 +242,18 @@ class Renderer {
     const auto is_watchdog = [](const RowChange& row) { return row.table == "PFC_WD"; };
     for (const auto& patch : patches)
       if (patch.direct && std::any_of(patch.rows.begin(), patch.rows.end(), is_watchdog))
-        note(
-            Severity::kWarning,
-            fmt::format("the updater of {} takes no rows of PFC_WD {}: {} has them, which apply.sh "
-                        "writes with `config load`, and the rollback deletes them from the "
-                        "database",
-                        release_.name(),
-                        release_.updater_takes("PFC_WD") ? "where the table is not there yet"
-                                                         : "on this ASIC",
-                        patch.file()));
+        note(Severity::kWarning,
+             fmt::format(
+                 "the updater of {} accepts no rows of PFC_WD {}. They are in {}: apply.sh writes "
+                 "them with `config load`, and the rollback deletes them from the database",
+                 release_.name(),
+                 release_.updater_takes("PFC_WD") ? "if the table does not exist yet"
+                                                  : "on this ASIC",
+                 patch.file()));
   }
 
   void write(const std::vector<Patch>& patches) {
-    constexpr std::string_view kPatchCheck = "SONiC's fields, ranges and references, as a table";
+    constexpr std::string_view kPatchCheck = "a table of SONiC's fields, ranges and references";
     for (const auto& patch : patches) {
       out_.files.push_back(
           {patch.file(), apply_text(patch), FileKind::kConfig, true, false, kPatchCheck});
@@ -290,37 +289,38 @@ class Renderer {
     if (!imported)
       note(Severity::kWarning,
            "the site is declared, not imported: apply.sh refuses if PORT_QOS_MAP or QUEUE rows of "
-           "these ports exist already; import config_db.json to merge into them");
+           "these ports exist already. To merge with them, import config_db.json");
     for (const auto& [profile, rows] : kept_ranges_)
-      note(Severity::kWarning,
-           fmt::format("{} rows of BUFFER_QUEUE, first {}, cover queues of the site too and stay "
-                       "with {}: DLCP's queues there have that limit, not the planned one; state "
-                       "2^dynamic_th as buffer.alpha in the intent to plan with it",
-                       rows.size(), *rows.begin(), profile));
+      note(
+          Severity::kWarning,
+          fmt::format("{} rows of BUFFER_QUEUE, the first of which is {}, also cover queues of the "
+                      "site and keep {}: DLCP's queues in them have that limit, not the planned "
+                      "one. To plan with it, state 2^dynamic_th as buffer.alpha in the intent",
+                      rows.size(), *rows.begin(), profile));
     note(Severity::kWarning,
-         fmt::format("the updater takes a port administratively down while its QUEUE and "
-                     "PORT_QOS_MAP rows change, for minutes: published times on 202405 are 3 min "
-                     "for a patch of one port, 9 for two, 40 for six, and twelve never ended. "
-                     "apply.sh makes a patch of every port (--batch N for more, of uplinks never "
-                     "above half): plan {:.1f} hours for these {} ports, with jobs drained from "
-                     "the hosts behind them",
+         fmt::format("while the QUEUE and PORT_QOS_MAP rows of a port change, the updater takes "
+                     "the port administratively down for minutes. Published times on 202405 are 3 "
+                     "minutes for a patch of one port, 9 for two and 40 for six; a patch of twelve "
+                     "ports did not end. apply.sh changes one port per patch (--batch N for more; "
+                     "never more than half of the uplinks): plan {:.1f} hours for these {} ports, "
+                     "and drain jobs from the hosts behind them",
                      static_cast<double>(ports()) * kMinutesPerPort / 60.0, ports()));
     if (!release_.updater_takes("WRED_PROFILE"))
       note(Severity::kWarning,
            fmt::format("{} refuses to add rows of WRED_PROFILE and BUFFER_PROFILE with `config "
                        "apply-patch` (possible since 202511): apply.sh writes 05-profiles with "
-                       "`config load`, which no YANG model watches, and the rollback deletes those "
-                       "rows from the database; both behind the same guard",
+                       "`config load`, which no YANG model checks, and the rollback deletes these "
+                       "rows from the database. guard.py checks both",
                        release_.name()));
-    note(
-        Severity::kNote,
-        "`config qos reload` and `config load_minigraph` render QoS anew and remove these rows: "
-        "run apply.sh again after them. `persist.py add` keeps them through `config load_minigraph "
-        "--override_config`, in golden_config_db.json; a table there takes the whole place of the "
-        "rendered one, the site's rows in it as they are now. `persist.py remove` is the way back");
     note(Severity::kNote,
-         "ECT packets are marked and not-ECT packets dropped at one depth: SONiC has one threshold "
-         "pair per colour, and every packet is green");
+         "`config qos reload` and `config load_minigraph` generate the QoS configuration again and "
+         "remove these rows: run apply.sh again after them. `persist.py add` writes them to "
+         "golden_config_db.json, so that they survive `config load_minigraph --override_config`. A "
+         "table of that file replaces the whole generated table, with the site's rows as they are "
+         "now. `persist.py remove` reverts this");
+    note(Severity::kNote,
+         "ECT packets are marked and not-ECT packets are dropped at the same depth: SONiC has one "
+         "threshold pair per colour, and every packet is green");
     for (const auto& [remark, traffic_class] : plan_.remark_classes)
       note(Severity::kWarning,
            fmt::format("traffic class {} carries the packets of ports that are not trusted alone, "

@@ -17,8 +17,8 @@ void SwitchFeatures::put_hash(ChangeSet& change) {
     note(Severity::kWarning,
          fmt::format(
              "ECMP hash fields are not configured on this switch, and DLCP does not add them "
-             "(SONiC cannot remove that row again){}; UDP source port must be among them, or all "
-             "packets of a connection take one path",
+             "(SONiC cannot remove that row again){}; the UDP source port must be among them, "
+             "otherwise all packets of a connection take one path",
              release_.has_table("SWITCH_HASH") ? ": see `show switch-hash global`" : ""));
     return;
   }
@@ -35,8 +35,8 @@ void SwitchFeatures::put_trimming(ChangeSet& change) {
   if (!plan_.features.trimming) {
     if (find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL") != nullptr)
       note(Severity::kNote,
-           "the switch has SWITCH_TRIMMING|GLOBAL, which bears nobody's name: it stays; `remove: "
-           "[trimming]` takes it out, whoever wrote it");
+           "the switch has SWITCH_TRIMMING|GLOBAL, whose name does not show who wrote it: it is "
+           "kept. `remove: [trimming]` removes it in any case");
     return;
   }
   const auto& trimming = *plan_.features.trimming;
@@ -45,19 +45,20 @@ void SwitchFeatures::put_trimming(ChangeSet& change) {
                                               {"trim_queue", trimming.queue}});
   const Json* now = find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL");
   if (now != nullptr && *now != row)
-    refuse_("the site trims packets already, in another way", now->dump(), row.dump(),
-            "one setting serves the whole switch: state the site's in `trimming`, or agree on one");
+    refuse_("the site trims packets already, with other settings", now->dump(), row.dump(),
+            "the whole switch has one setting: state the site's values in `trimming`, or agree on "
+            "common ones");
   if (document_.config.empty() || !document_.config.contains("BUFFER_QUEUE"))
-    refuse_("trimming is a field of buffer profiles, and the switch's are not known",
+    refuse_("trimming is a field of buffer profiles, and the profiles of this switch are unknown",
             plan_.site->source, "an import with BUFFER_QUEUE and BUFFER_PROFILE rows",
             "import `show runningconfiguration all`, or leave trimming out");
   change.put("SWITCH_TRIMMING", "GLOBAL", row, Impact::kHitless);
   note(Severity::kWarning,
-       "SONiC does not take SWITCH_TRIMMING back before the next boot (orchagent logs an error "
-       "when the row goes); without profiles that trim it does nothing");
+       "after a rollback, SWITCH_TRIMMING stays in effect until the next boot (orchagent logs an "
+       "error when the row is removed); without profiles that trim, it has no effect");
   if (trimming.queue == plan_.capabilities.control_plane_queue)
-    note(Severity::kWarning, fmt::format("this ASIC sends what is left of packets through queue "
-                                         "{}, where the switch's own BGP and LACP leave",
+    note(Severity::kWarning, fmt::format("this ASIC sends trimmed packets through queue {}, which "
+                                         "also carries the switch's own BGP and LACP packets",
                                          trimming.queue));
 }
 
@@ -67,13 +68,13 @@ void SwitchFeatures::remove_trimming(ChangeSet& change) {
   if (profiles != document_.config.end())
     for (const auto& [name, row] : profiles->items())
       if (!is_own(name) && text_field(row, "packet_discard_action") == "trim")
-        return refuse_("a buffer profile of the site's trims packets", name,
-                       "trimming that is DLCP's alone",
+        return refuse_("a buffer profile of the site trims packets", name,
+                       "trimming only in DLCP's profiles",
                        "leave `remove: [trimming]` out: the site needs SWITCH_TRIMMING");
   change.remove("SWITCH_TRIMMING", "GLOBAL", Impact::kHitless);
   note(Severity::kWarning,
-       "SWITCH_TRIMMING|GLOBAL goes because the intent says so: nothing in it says whose it is; "
-       "the ASIC keeps it until the next boot");
+       "SWITCH_TRIMMING|GLOBAL is removed because the intent requests it, although the row does "
+       "not show who wrote it; it stays in effect until the next boot");
 }
 
 // Adds watchdogs for the site's lossless priorities of a port; an existing row is kept.

@@ -1,11 +1,11 @@
-# ---- the same in every script: apply, rollback and show, by the tables above
+# ---- apply, rollback and show with the tables above; this part is the same in every script
 state=${DLCP_SWITCH_STATE:-/var/lib/dlcp-switch}/$switch
 PATH=$PATH:/usr/sbin:/sbin
 
 say() { echo "$switch: $*"; }
 complain() { echo "$switch: $*" >&2; }
 
-# What tc shows of PORT, without counters and without numbers that the kernel deals out anew each time.
+# The queues and filters of PORT as tc shows them, without counters and numbers that the kernel assigns.
 snapshot() {
   printf '%s\n' "qdisc show dev $1" "filter show dev $1" "filter show dev $1 ingress" "filter show dev $1 egress" |
     tc -force -batch - 2>/dev/null |
@@ -20,14 +20,14 @@ difference() { # PORT EXPECTED NOW, indented
   diff <(echo "$2") <(echo "$3") | sed 's/^/    /' >&2
 }
 
-# Where the queues of a port go that looks like this: "root" in place of what the kernel puts there by
-# itself, or below a token bucket of the site's that holds nothing else. Any other tree is not touched.
+# The place for DLCP's queues on a port with this snapshot: "root" if the port has the kernel's own queue, or
+# the parent below a token bucket of the site that has no other queue. Any other tree is refused.
 attach_point() { # PORT SNAPSHOT
   local line kind handle trees=0
   while read -r line; do
     case $line in
       "qdisc clsact "* | "qdisc ingress "*)
-        complain "$1 has filters of the site's own (clsact or ingress)"
+        complain "$1 has filters of the site (clsact or ingress)"
         return 1 ;;
       "qdisc "*" root"*) read -r _ kind handle _ <<<"$line" ;;
     esac
@@ -39,16 +39,16 @@ attach_point() { # PORT SNAPSHOT
     [ "$handle" != auto: ] || handle=$(tc qdisc show dev "$1" | sed -nE 's/^qdisc tbf ([0-9a-f]+:) root.*/\1/p')
     echo "parent ${handle}1"
   else
-    complain "$1 has queues of the site's own ($kind $handle)"
+    complain "$1 has queues of the site ($kind $handle)"
     return 1
   fi
 }
 
-# Status 3 and the reason, where apply would meet what it does not know. Nothing is touched.
+# Returns 3 and prints the reason if the port has an unknown configuration. Changes nothing.
 may_apply() { # PORT SNAPSHOT
   local imported
   if [ -z "$2" ]; then
-    complain "$1: there is no such port, or it is down"
+    complain "$1: the port does not exist, or it is down"
     return 3
   fi
   if is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
@@ -73,8 +73,8 @@ may_roll_back() { # PORT SNAPSHOT
   return 3
 }
 
-# A token bucket that has lost its queue passes nothing on: told its own parameters again, it makes itself
-# a new one. What tc shows of a burst may be a byte less than what it was told.
+# A token bucket without a queue forwards no packets. It creates a new queue when its parameters are set
+# again. tc may show a burst that is one byte smaller than the configured one.
 restore_token_bucket() { # PORT HANDLE
   local rate burst limit more
   read -r rate burst limit < <(tc -r qdisc show dev "$1" | awk '$2 == "tbf" && / root / {
@@ -90,7 +90,7 @@ restore_token_bucket() { # PORT HANDLE
   done
 }
 
-remove() { # PORT: DLCP's rows, whichever of them there are
+remove() { # PORT: removes all rows of DLCP that exist
   local now parent
   now=$(tc qdisc show dev "$1")
   if grep -q '^qdisc clsact ' <<<"$now"; then tc qdisc del dev "$1" clsact || return 1; fi
@@ -113,7 +113,7 @@ apply_port() { # PORT SNAPSHOT
       say "$1: nothing to do"
       return
     fi
-    changed+=("$1") # an earlier plan's queues make way for this one's
+    changed+=("$1") # the queues of an earlier plan are replaced
     remove "$1" || return 1
     now=$(snapshot "$1")
   fi
@@ -133,15 +133,15 @@ rollback_port() { # PORT SNAPSHOT
     return
   fi
   if ! is "$1" before "$2" && ! remove "$1"; then
-    complain "$1 is not as it was before:"
+    complain "$1 does not have its previous state:"
     difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
     return 1
   fi
   rm -f "$state/$1.before" "$state/$1.after" "$state/$1.rows"
-  say "$1: as before"
+  say "$1: restored"
 }
 
-apply_forwarding() { # each setting is noted before it is changed
+apply_forwarding() { # saves each setting before it is changed
   local setting name
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
@@ -158,7 +158,7 @@ rollback_forwarding() {
     if [ "$(sysctl -n "$name")" = "${setting#*=}" ]; then
       sysctl -qw "$name=$(<"$state/$name")" || return 1
     else
-      complain "$name was changed since; left alone"
+      complain "$name was changed since then; it is not restored"
     fi
     rm -f "$state/$name"
   done
@@ -171,9 +171,9 @@ apply() {
   for port in "${chosen[@]}"; do apply_port "$port" "${now[$port]}" || { status=1; break; }; done
   [ $status != 0 ] || apply_forwarding || status=1
   if [ $status != 0 ]; then
-    complain "failed; taking back what was changed"
+    complain "failed; reverting the changes"
     for port in "${changed[@]}"; do
-      rm -f "$state/$port.after" # what there is of it is half done, and no drift
+      rm -f "$state/$port.after" # the port is in a partial state, which is not drift
       rollback_port "$port" "$(snapshot "$port")"
     done
   fi
@@ -211,7 +211,7 @@ case $verb in
   apply | rollback | show) shift ;;
   *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
-[ "$(id -u)" = 0 ] || { complain "needs root"; exit 1; }
+[ "$(id -u)" = 0 ] || { complain "this script must run as root"; exit 1; }
 chosen=("$@")
 [ $# != 0 ] || chosen=("${ports[@]}")
 declare -A now

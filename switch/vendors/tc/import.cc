@@ -9,7 +9,7 @@
 
 #include "switch/vendors/tc/tc_parts.h"
 #include "switch/vendors/tc/tree.h"
-#include "switch/vendors/unfinished.h"
+#include "switch/vendors/truncated.h"
 
 namespace dlcp::fabric::tc {
 namespace {
@@ -42,7 +42,7 @@ std::string without_device(std::istringstream& words) {
 
 // Removes DLCP's queues from the lines of a port. Nothing remains if they replaced the kernel's own
 // queue, whose form is then not known.
-void forget_ours(std::vector<std::string>& rows) {
+void remove_own_queues(std::vector<std::string>& rows) {
   const std::string ours = fmt::format("{:x}", kHandle >> 4);
   const auto is_ours = [&ours](const std::string& row) {
     std::istringstream words(row);
@@ -75,11 +75,13 @@ Checked<SiteConfig> import_qdiscs(const NamedText& running) {
       std::string handle;
       std::string dev;
       if (!(words >> kind >> handle >> dev >> port) || dev != "dev" || !handle.ends_with(":")) {
-        result.problems.push_back(problem_at(running, number, "not a line of tc", line));
+        result.problems.push_back(
+            problem_at(running, number, "this is not a line of tc's output", line));
         continue;
       }
     } else if (port.empty() || !line.starts_with(" ")) {
-      result.problems.push_back(problem_at(running, number, "not a line of tc", line));
+      result.problems.push_back(
+          problem_at(running, number, "this is not a line of tc's output", line));
       continue;
     }
     std::istringstream again(line);
@@ -87,13 +89,13 @@ Checked<SiteConfig> import_qdiscs(const NamedText& running) {
     import->qdiscs[port].push_back((first == "qdisc" ? "" : " ") + text);
   }
   for (auto& [name, rows] : import->qdiscs)
-    forget_ours(rows);
+    remove_own_queues(rows);
   if (import->qdiscs.empty() && result.problems.empty())
-    result.problems.push_back(problem_at(running, 0, "no queues in it", ""));
+    result.problems.push_back(problem_at(running, 0, "the file has no queues", ""));
   if (has_errors(result.problems)) return result;
-  if (auto unfinished = unfinished_line(running.file, running.text)) {
-    unfinished->hint = problem_at(running, 0, "", "").hint;
-    result.problems.push_back(std::move(*unfinished));
+  if (auto truncated = truncated_last_line(running.file, running.text)) {
+    truncated->hint = problem_at(running, 0, "", "").hint;
+    result.problems.push_back(std::move(*truncated));
   }
   SiteConfig site;
   site.source = running.file;

@@ -52,9 +52,9 @@ std::vector<Problem> problems_of(const SwitchPlan& plan) {
   for (const PortGroupPlan& group : plan.groups) {
     for (const std::string& port : group.group.ports) {
       if (!is_interface_name(port)) {
-        problems.push_back(problem_at(group, "not a network interface's name", port,
+        problems.push_back(problem_at(group, "this is not a name of a network interface", port,
                                       "1 to 15 letters, digits or _ - . @",
-                                      "list interfaces as `ip link` shows them"));
+                                      "use the names that `ip link` shows"));
       }
       if (import == nullptr) continue;
       const auto found = import->qdiscs.find(port);
@@ -63,17 +63,17 @@ std::vector<Problem> problems_of(const SwitchPlan& plan) {
                                       "a device of " + plan.site->source,
                                       "import `tc qdisc show` of this switch, all devices"));
       } else if (!may_attach(found->second)) {
-        problems.push_back(
-            problem_at(group, "port " + port + " has queues or filters of the site's own",
-                       found->second.front(), "the kernel's default queue, or a single tbf",
-                       "they cannot be merged: remove them first, or leave the port out"));
+        problems.push_back(problem_at(
+            group, "port " + port + " has queues or filters of the site", found->second.front(),
+            "the kernel's default queue, or a single tbf",
+            "DLCP's queues cannot be merged with them: remove them first, or leave the port out"));
       }
     }
     for (const QueuePlan& queue : group.queues) {
       const std::uint64_t most = std::max(queue.limit_bytes, queue.mark_bytes.value_or(0));
       if (most > kThresholdMax) {
         problems.push_back(problem_at(
-            group, "depth of queue " + queue.name + " is beyond tc's", std::to_string(most),
+            group, "depth of queue " + queue.name + " exceeds tc's maximum", std::to_string(most),
             "at most " + std::to_string(kThresholdMax) + " bytes", "lower the switch's buffer"));
       }
     }
@@ -91,23 +91,23 @@ ReportNote unseen(std::string text) {
 
 std::vector<ReportNote> notes_of(const SwitchPlan& plan) {
   std::vector<ReportNote> notes{
-      seen("Levels are virtual queues of gred: each is dropped above its own depth of the whole "
-           "queue, and counted by itself."),
-      seen("Marking goes by an average with weight 1/2 (the least tc accepts), which is at most a "
-           "packet behind the depth of the moment."),
-      seen("Depths count packets with their Ethernet header. What is in a network card's ring is "
-           "beyond them: keep byte queue limits on."),
+      seen("Drop levels are virtual queues of gred: the packets of each are dropped above its own "
+           "depth of the whole queue, and counted separately."),
+      seen("Marking depends on an average with weight 1/2 (the smallest that tc accepts), which is "
+           "at most one packet behind the momentary depth."),
+      seen("Depths count packets with their Ethernet headers. They do not include packets in a "
+           "network card's ring: keep byte queue limits on."),
       unseen("Packets with a VLAN tag are not classified and go to the default queue."),
   };
   if (plan.site->pfc_priorities != 0) {
     notes.push_back(
-        unseen("tc knows no PFC: the site's lossless queue is an ordinary weighted one here."));
+        unseen("tc has no PFC: the site's lossless queue is an ordinary weighted queue here."));
   }
   const bool lag = std::any_of(plan.groups.begin(), plan.groups.end(),
                                [](const auto& group) { return !group.group.lag.empty(); });
   if (lag) {
     notes.push_back(unseen(
-        "Queues are put on the members of a bond; the bond itself must have none (its default)."));
+        "The members of a bond get the queues; the bond itself must have none (the default)."));
   }
   return notes;
 }
@@ -124,13 +124,13 @@ Rendering render_script(const Sections& templates, const SwitchPlan& plan) {
        .kind = FileKind::kConfig,
        .grammar_checked = true,
        .executable = true});
-  rendering.files.push_back({.path = "rollback.sh",
-                             .text =
-                                 "#!/bin/bash\n# Takes DLCP's queues away and puts back what was "
-                                 "there before.\nexec \"$(dirname \"$0\")/dlcp-qos.sh\" rollback\n",
-                             .kind = FileKind::kRollback,
-                             .grammar_checked = true,
-                             .executable = true});
+  rendering.files.push_back(
+      {.path = "rollback.sh",
+       .text = "#!/bin/bash\n# Removes DLCP's queues and restores the previous ones.\nexec "
+               "\"$(dirname \"$0\")/dlcp-qos.sh\" rollback\n",
+       .kind = FileKind::kRollback,
+       .grammar_checked = true,
+       .executable = true});
   for (const PortGroupPlan& group : plan.groups) {
     const std::size_t bands = tree_of(plan, group).bands.size();
     for (const std::string& port : group.group.ports) {

@@ -30,6 +30,8 @@ const Json& member(const Json& object, const char* key) {
   return found != object.end() ? *found : kNone;
 }
 
+constexpr const char* kNoReaction = "the senders do not slow down when their packets are marked";
+
 // Findings of one port.
 class PortJudge {
  public:
@@ -39,12 +41,12 @@ class PortJudge {
   void judge(const Tree& tree) {
     const Json* root = find(fmt::format("{:x}:", kHandle));
     if (root == nullptr) {
-      note(Verdict::kNotShown, -1, "DLCP's queues are not on this port (or it is not shown)");
+      note(Verdict::kNotShown, -1, "the output shows no queues of DLCP on this port");
       return;
     }
     if (text(*root, "kind") != "ets" ||
         number(member(*root, "options"), "bands") != tree.bands.size()) {
-      note(Verdict::kWrong, -1, "its queues are others than planned: render and apply again");
+      note(Verdict::kWrong, -1, "the queues are not the planned ones", "render and apply again");
       return;
     }
     for (std::size_t i = 0; i < tree.bands.size(); ++i) {
@@ -52,7 +54,7 @@ class PortJudge {
       if (band.kind == BandKind::kSite) continue;
       const Json* qdisc = find(fmt::format("{:x}:", kHandle + i + 1));
       if (qdisc == nullptr)
-        note(Verdict::kWrong, band.queue, band.name + ": its queue is missing");
+        note(Verdict::kWrong, band.queue, band.name + ": the queue is missing");
       else
         judge(band, *qdisc);
     }
@@ -65,8 +67,8 @@ class PortJudge {
     return nullptr;
   }
 
-  void note(Verdict verdict, int queue, std::string what) {
-    findings_.push_back({verdict, port_, queue, std::move(what)});
+  void note(Verdict verdict, int queue, std::string what, std::string cause = "") {
+    findings_.push_back({verdict, port_, queue, std::move(what), std::move(cause)});
   }
 
   void judge(const Band& band, const Json& qdisc) {
@@ -115,8 +117,10 @@ class PortJudge {
            fmt::format("{}: {} packets, none dropped", band.name, packets));
     } else {
       note(Verdict::kWrong, band.queue,
-           fmt::format("{}: {} of {} packets dropped; more than {} bit/s of it: who marks so much?",
-                       band.name, drops, drops + packets, band.bits_per_second));
+           fmt::format("{}: {} of {} packets dropped", band.name, drops, drops + packets),
+           fmt::format("more than {} bit/s arrive for this queue: look for other senders that use "
+                       "its DSCP",
+                       band.bits_per_second));
     }
   }
 
@@ -138,9 +142,9 @@ class PortJudge {
                        number(qdisc, "packets"), marked));
     } else {
       note(Verdict::kWrong, band.queue,
-           fmt::format("{}: {} packets dropped at {} bytes ({} marked): its senders do not slow "
-                       "down when marked",
-                       band.name, drops, band.limit_bytes, marked));
+           fmt::format("{}: {} packets dropped at {} bytes ({} marked)", band.name, drops,
+                       band.limit_bytes, marked),
+           kNoReaction);
     }
   }
 
@@ -156,7 +160,8 @@ class PortJudge {
       if (row == nullptr || number(*row, "limit") != level.limit_bytes ||
           (level.mark_bytes > 0 && number(*row, "min") != level.mark_bytes)) {
         note(Verdict::kWrong, band.queue,
-             fmt::format("{} {}: its depths are not as planned (marked above {}, dropped above {})",
+             fmt::format("{} {}: the depths are not the planned ones (mark above {} bytes, drop "
+                         "above {} bytes)",
                          band.name, level.name, level.mark_bytes, level.limit_bytes));
         continue;
       }
@@ -165,18 +170,20 @@ class PortJudge {
       const std::uint64_t marks = number(*row, "forced_mark") + number(*row, "prob_mark");
       const std::uint64_t packets = number(*row, "packets");
       Verdict verdict = Verdict::kAsPlanned;
-      std::string what = fmt::format("{} {}: {} packets, {} marked, {} dropped", band.name,
-                                     level.name, packets, marks, drops);
+      std::string cause;
       if (level.protect && drops > 0) {
         verdict = Verdict::kWrong;
-        what += number(*row, "pdrop") == drops
-                    ? "; its senders do not slow down when marked"
-                    : "; some arrive without ECT: their sender or a switch before clears ECN";
+        cause = number(*row, "pdrop") == drops
+                    ? kNoReaction
+                    : "some packets arrive without ECT: the sender or an earlier switch clears ECN";
       } else if (i > 0 && drops > 0 && dropped_before == 0 && seen_before > 0) {
         verdict = Verdict::kWrong;
-        what += "; the level that should go first lost nothing";
+        cause = "the level that should be dropped first lost nothing";
       }
-      note(verdict, band.queue, std::move(what));
+      note(verdict, band.queue,
+           fmt::format("{} {}: {} packets, {} marked, {} dropped", band.name, level.name, packets,
+                       marks, drops),
+           std::move(cause));
       dropped_before = drops;
       seen_before = packets;
     }
@@ -204,7 +211,7 @@ Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& cap
         {.severity = Severity::kError,
          .file = captured.file,
          .line = 0,
-         .what = "not what `tc -s -j qdisc show` prints",
+         .what = "this is not the output of `tc -s -j qdisc show`",
          .seen = captured.text.substr(0, 40),
          .expected = "one JSON array",
          .hint = "capture all devices with `tc -s -j qdisc show > FILE`"});

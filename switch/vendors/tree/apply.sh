@@ -1,15 +1,15 @@
 #!/bin/bash
-# Applies this folder's change to a switch; a second time it does nothing.
+# Applies this folder's change to a switch. A second run changes nothing.
 #
-#   bash apply.sh [--dry-run] SWITCH [PATCH...]      SWITCH: as ssh takes it (gNMI: ADDRESS:PORT)
+#   bash apply.sh [--dry-run] SWITCH [PATCH...]      SWITCH: destination of ssh (gNMI: ADDRESS:PORT)
 #   bash apply.sh --rollback [--dry-run] SWITCH [PATCH...]
 #
 # PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
-# Nothing is applied if a row that a patch touches is not as it was imported, if somebody else's change is
-# pending, or if the switch calls a line an error: what is said to it is in session.sh. Where the switch
-# rewrites what it is told, what it made of it is kept in applied/ for the rollback. DLCP_RUN replaces
-# "ssh SWITCH": a command that reads CLI lines and prints the answers; DLCP_GNMIC replaces "gnmic".
-# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch refused or is busy.
+# Nothing is applied if a row of a patch differs from the imported one, if another change is pending, or if
+# the switch reports an error for a line. session.sh has the commands for the switch. If the switch rewrites
+# statements, the resulting text is kept in applied/ for the rollback. DLCP_RUN replaces "ssh SWITCH": a
+# command that reads CLI lines and prints the answers. DLCP_GNMIC replaces "gnmic".
+# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch has refused or is busy.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#words[@]} -eq 0 ]; then
-  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 switch=${words[0]}
@@ -35,7 +35,7 @@ patches=("${words[@]:1}")
 if [ ${#patches[@]} -eq 0 ]; then
   mapfile -t patches < <(basename -a -s .json "$here"/guard/*.json)
 fi
-if [ "$verb" = rollback ]; then  # last applied, first back
+if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
@@ -43,7 +43,7 @@ suffix='' show='' pending='' begin='' check='' abort='' commit='' error='' keep=
 . "$here/session.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-id=dlcp-$verb-$(date +%s)  # of the session, where the switch names those
+id=dlcp-$verb-$(date +%s)  # of the session, if the switch names sessions
 said() { printf '%s\n' "${1//\{id\}/$id}"; }
 run() { if [ -n "${DLCP_RUN:-}" ]; then $DLCP_RUN; else ssh -T "$switch"; fi; }
 gnmic_() { ${DLCP_GNMIC:-gnmic} -a "$switch" "$@"; }
@@ -60,21 +60,21 @@ from=before
 if [ "$verb" = rollback ]; then from=after; fi
 todo=()
 for patch in "${patches[@]}"; do
-  if [ ! -e "$here/guard/$patch.json" ]; then echo "there is no patch $patch in $here" >&2; exit 2; fi
+  if [ ! -e "$here/guard/$patch.json" ]; then echo "$here has no patch $patch" >&2; exit 2; fi
   applied=()
   if [ -e "$here/applied/$patch.txt" ]; then applied=("$here/applied/$patch.txt"); fi
   state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$work/running" "${applied[@]}") || {
-    echo "refused: rows of $patch are neither as imported nor as planned" >&2
+    echo "refused: rows of $patch match neither the imported nor the planned configuration" >&2
     exit 3
   }
   if [ "$state" = "$from" ]; then todo+=("$patch"); fi
 done
 if [ ${#todo[@]} -eq 0 ]; then
-  echo "nothing to do: every row is as this $verb leaves it"
+  echo "nothing to do: every row already has the state after this $verb"
   exit 0
 fi
 
-if [ -n "$gnmi" ]; then  # one Set for each patch is one transaction; nothing confirms it later
+if [ -n "$gnmi" ]; then  # one Set for each patch, which is one transaction without a later confirmation
   for patch in "${todo[@]}"; do
     echo "$verb: $patch"
     if [ -n "$dry" ]; then cat "$folder/$patch.$suffix"; continue; fi
@@ -93,8 +93,8 @@ if [ -n "$pending" ]; then
     exit 4
   fi
 fi
-# The way back must be known to work before the way out is taken: both go through a session that is
-# dropped, where the switch has such.
+# The rollback must be known to work before the change is applied: if the switch has sessions, both are
+# tried in a session that is discarded.
 if [ -n "$tries" ] && [ "$verb" = apply ]; then
   id=$id-try
   {
@@ -108,7 +108,7 @@ if [ -n "$tries" ] && [ "$verb" = apply ]; then
   run <"$work/lines" >"$work/answer" || exit 4
   if is_error "$work/answer"; then
     cat "$work/answer"
-    echo "refused by the switch (change and rollback were only tried); nothing is applied" >&2
+    echo "the switch refused the change or its rollback in a trial session; nothing was applied" >&2
     exit 4
   fi
 fi
@@ -124,7 +124,7 @@ run <"$work/lines" >"$work/answer" || exit 4
 cat "$work/answer"
 if is_error "$work/answer"; then
   said "$abort" | run
-  echo "refused by the switch; what was tried is taken back" >&2
+  echo "the switch refused the change; the session was reverted" >&2
   exit 4
 fi
 if [ -n "$dry" ]; then
@@ -136,7 +136,7 @@ if [ -n "$commit" ]; then
   cat "$work/answer"
   if is_error "$work/answer"; then
     said "$abort" | run
-    echo "refused at commit; what was tried is taken back" >&2
+    echo "the switch refused the commit; the session was reverted" >&2
     exit 4
   fi
 fi
@@ -147,4 +147,4 @@ if [ -n "$remembers" ]; then
     if [ "$verb" = apply ]; then cp "$work/running" "$here/applied/$patch.txt"; else rm -f "$here/applied/$patch.txt"; fi
   done
 fi
-echo "done; check, then keep it: $(said "$keep")"
+echo "done; check the switch, then keep the change with: $(said "$keep")"

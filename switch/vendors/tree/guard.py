@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says whether the rows that a patch touches are as they were before it, or as it leaves them.
+"""Determines whether the rows of a patch have their state before the patch, or after it.
 
   guard.py ROWS RUNNING [APPLIED]    ROWS: guard/*.json; RUNNING: the running configuration as imported, or -
                                      APPLIED: the same, saved right after the patch was applied
 
-Prints "before", "after" or "drift"; rows that have drifted go to stderr. "After" is what APPLIED says
-where there is one (systems rewrite what they are told in words of their own), else the planned text.
+Prints "before", "after" or "drift"; drifted rows go to stderr. The state after the patch is that of APPLIED
+if given (some systems rewrite statements), otherwise the planned text.
 Exit: 0 before or after, 3 drift, 2 usage or unreadable."""
 
 import json
@@ -20,7 +20,7 @@ def numbers(text):
 
 
 def each(path, lists):
-    """A line that names several numbers is a statement for each."""
+    """Splits a line with several numbers into a statement for each."""
     for before, after in lists:
         end = path.find(after, len(before))
         if path.startswith(before) and end >= 0 and " > " not in path[:end]:
@@ -67,7 +67,7 @@ def word(value):
 
 
 def updates(answer, keys):
-    """What gnmic prints of a Get: each value beside the path that it was asked by."""
+    """The output of gnmic for a Get: each value with the requested path."""
     for update in answer:
         for path, value in update.get("values", {}).items():
             names = " ".join(step.split(":")[-1] for step in path.split("/") if step)
@@ -85,11 +85,11 @@ def tree(node, keys, path="", names="", own=()):
     if not path and "updates" in node:
         yield from updates(node["updates"], keys)
         return
-    if path and len(node) == len(own):  # there is no more to say
+    if path and len(node) == len(own):  # the entry has only its keys
         yield path
     for long_name, value in node.items():
         name = long_name.split(":")[-1]
-        if name in own:  # keys, which the path has already
+        if name in own:  # a key, which is part of the path already
             continue
         below, here = f"{path} {name}".strip(), f"{names} {name}".strip()
         if not isinstance(value, list):
@@ -126,7 +126,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         guard = json.load(file)
     now = rows_of(guard, sys.argv[2])
-    # Of each row what it says before and after the change, behind the words that it is named by.
+    # For each row its text before and after the change, without the words of its scope.
     before, after = ({scope: sorted(scope + rest for rest in row[which]) for scope, row in guard["rows"].items()}
                      for which in (0, 1))
     if len(sys.argv) == 4:

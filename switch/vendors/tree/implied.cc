@@ -12,9 +12,9 @@ std::string_view leaf_of(std::string_view statement) {
   return statement.substr(0, statement.rfind(' '));
 }
 
-class Implying {
+class DefaultsOf {
  public:
-  Implying(const ObjectKind& kind, const Statements& said) : kind_(kind) {
+  DefaultsOf(const ObjectKind& kind, const Statements& said) : kind_(kind) {
     if (!kind.usual.empty()) names_.insert(kind.usual);
     for (const Statement& statement : said) {
       std::size_t taken = 0;
@@ -50,7 +50,7 @@ class Implying {
 Statements implied_statements(const Target& target, const Statements& said) {
   Statements implied;
   for (const ObjectKind& kind : target.objects)
-    if (!kind.implied.empty()) Implying(kind, said).add_to(implied);
+    if (!kind.implied.empty()) DefaultsOf(kind, said).add_to(implied);
   return implied;
 }
 

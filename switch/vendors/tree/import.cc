@@ -51,15 +51,15 @@ class Importer {
     auto read = read_statements(target_.reader, running_.file, running_.text);
     problems_ = std::move(read.problems);
     for (Problem& problem : problems_)
-      if (problem.hint.empty()) problem.hint = take_with(target_);
+      if (problem.hint.empty()) problem.hint = export_hint(target_);
     Checked<SiteConfig> result;
     if (read.value) {
       document_->statements = std::move(*read.value);
       for (Statement& implied : implied_statements(target_, document_->statements))
         document_->statements.push_back(std::move(implied));
       collect();
-      auto doubts = doubts_of(target_, *document_, running_);
-      std::move(doubts.begin(), doubts.end(), std::back_inserter(problems_));
+      auto faults = import_faults(target_, *document_, running_);
+      std::move(faults.begin(), faults.end(), std::back_inserter(problems_));
       read_ports(target_, facts_, *document_, site_);
       if (site_.ports.empty()) check_bindings();
       read_names();
@@ -127,15 +127,16 @@ class Importer {
     if (target_.facts.count("port") == 0) return;
     if (target_.ports_are_listed && !document_->statements.empty())
       return fault(document_->statements.front(),
-                   "there is no port in this file, and the switch prints all of them", "ports, too",
-                   take_with(target_));
+                   "there is no port in this file, although the switch prints all ports",
+                   "a file that also has ports", export_hint(target_));
     for (const ObjectKind& kind : target_.objects)
       for (const Statement& statement : document_->statements) {
         std::size_t taken = 0;
         const auto object = kind.root.begins(statement.text, taken);
         if (!object || kind.bindings.empty()) continue;
-        return fault(statement, "there is no port in this file, and nothing says what ports have",
-                     "ports, too", take_with(target_));
+        return fault(statement,
+                     "there is no port in this file, so the settings of ports are unknown",
+                     "a file that also has ports", export_hint(target_));
       }
   }
 
@@ -150,7 +151,7 @@ class Importer {
         if (!is_own(held(fact.held, "queue")))
           document_->queue_name.emplace(*index, held(fact.held, "queue"));
       } else
-        fault(*fact.from, "a queue that is not one of the unicast queues", "0..7");
+        fault(*fact.from, "this is not a unicast queue", "0..7");
     }
     known.insert(target_.class_names.begin(), target_.class_names.end());
     for (const Fact& fact : facts("class_queue"))
@@ -201,7 +202,7 @@ class Importer {
           dash == std::string::npos ? first : dscp_of(std::string_view(word).substr(dash + 1));
       if (!first || !last || *last < *first) {
         fault(*fact.from, "not a list of DSCPs", "0..63, or names such as af21",
-              "write the number in place of a name of the site's own");
+              "replace names that the site has defined by numbers");
         return list;
       }
       for (int dscp = *first; dscp <= *last; ++dscp)
@@ -213,16 +214,16 @@ class Importer {
   void map_dscps(const Fact& fact, const std::string& name, bool overwrites) {
     const auto queue = queue_named(name);
     if (!queue)
-      return fault(*fact.from, "a forwarding class that is not known: " + name,
+      return fault(*fact.from, "unknown forwarding class: " + name,
                    target_.class_names.empty() ? "0..7" : "a class with a queue",
-                   "define it, or take the statement out");
+                   "define it, or remove the statement");
     for (const int dscp : dscps_in(fact)) {
       auto& row = site_.dscp_to_class[static_cast<std::size_t>(dscp)];
       const bool once = overwrites && target_.reader.syntax == Syntax::kFlat;
       if (once && row && *row != *queue)
         return fault(*fact.from, fmt::format("DSCP {} leads to two classes", dscp),
                      "one class for each DSCP",
-                     "look whether the file has the configurations of two switches");
+                     "check whether the file has the configurations of two switches");
       if (!row || overwrites) row = static_cast<std::uint8_t>(*queue);
       said_.insert(dscp);
     }
@@ -246,8 +247,9 @@ class Importer {
     }
     for (const Fact& fact : facts("other_match"))
       if (joins(step.held, fact.held, {"map", "policy"}) && !is_dscp_match(fact))
-        return fault(*fact.from, "a class that matches something else than DSCPs classifies ports",
-                     "DSCPs alone", "classify by DSCP, or declare the site (site.dscp_map)");
+        return fault(*fact.from, "a class of the classifier matches something other than DSCPs",
+                     "classes that match only DSCPs",
+                     "classify by DSCP, or declare the site (site.dscp_map)");
     if (by_dscp) return;
     const auto map = held(step.held, "map");
     const auto is_it = [&map](const Fact& fact) { return held(fact.held, "map") == map; };
@@ -255,7 +257,7 @@ class Importer {
     if (target_.facts.count("class_defined") != 0 && map.find("default") == std::string::npos &&
         std::none_of(known.begin(), known.end(), is_it))
       return fault(*step.from, "class " + map + " is not in this file",
-                   "all of the running configuration", take_with(target_));
+                   "the whole running configuration", export_hint(target_));
     const auto queue = queue_named(held(step.held, "class"));
     for (auto& row : site_.dscp_to_class)
       if (queue && !row) row = static_cast<std::uint8_t>(*queue);
@@ -312,8 +314,8 @@ class Importer {
            fmt::format("ports trust {}, not DSCPs", trust),
            {},
            {},
-           "DLCP's ports will trust DSCPs, with all of the site's leading where they lead now; "
-           "VLAN-tagged IP packets are then classed by DSCP too"});
+           "DLCP's ports will trust DSCPs. All DSCPs of the site lead to the same classes as now; "
+           "VLAN-tagged IP packets are then also classified by DSCP"});
     }
   }
 
@@ -359,7 +361,7 @@ class Importer {
       for (const auto& word : words_of(name)) {
         const auto queue = queue_named(word);
         if (!queue) {
-          fault(*fact.from, "a lossless class that is not known: " + word, "a class with a queue");
+          fault(*fact.from, "unknown lossless class: " + word, "a class with a queue");
           continue;
         }
         site_.pfc_priorities |= static_cast<std::uint8_t>(1U << *queue);

@@ -15,12 +15,12 @@ std::vector<Range> ranges_of(const nlohmann::json& data);
 // From "refers": a statement, and another one that it requires.
 std::vector<std::pair<Pattern, Pattern>> references_of(const nlohmann::json& data);
 
-struct Excess {
+struct RangeFault {
   std::string seen, expected;
 };
 struct Judged {
   bool described = false;  // some range matches this statement
-  std::vector<Excess> faults;
+  std::vector<RangeFault> faults;
 };
 Judged judge_limits(const std::vector<Range>& ranges, const std::string& statement);
 

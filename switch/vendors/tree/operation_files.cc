@@ -54,9 +54,9 @@ std::string set_text(const std::vector<Leaf>& patch, bool undo) {
 }
 
 // Paths to unset: a whole object of DLCP if nothing of it remains, else single leaves.
-class Unsetting {
+class UnsetPaths {
  public:
-  Unsetting(const Target& target, const std::vector<Leaf>& patch, bool undo, bool whole)
+  UnsetPaths(const Target& target, const std::vector<Leaf>& patch, bool undo, bool whole)
       : target_(target), patch_(patch), undo_(undo), whole_(whole) {}
 
   std::string text() {
@@ -66,7 +66,7 @@ class Unsetting {
       const auto& to = undo_ ? leaf.before : leaf.after;
       if (!from || to) continue;
       std::string path = leaf.path;
-      if (const auto root = root_of(path); whole_ && !root.empty() && goes(root)) path = root;
+      if (const auto root = root_of(path); whole_ && !root.empty() && is_removed(root)) path = root;
       if (path.ends_with(" inbound"))
         path.erase(path.rfind(' '));  // the binding, without its direction
       lines.insert(path);
@@ -87,7 +87,7 @@ class Unsetting {
     return "";
   }
 
-  bool goes(const std::string& root) {
+  bool is_removed(const std::string& root) {
     const auto [at, is_new] = known_.try_emplace(root, true);
     if (!is_new) return at->second;
     at->second = std::all_of(patch_.begin(), patch_.end(), [&](const Leaf& other) {
@@ -146,9 +146,9 @@ void write_operations(const Target& target, const Patch& patch, Rendering& out) 
   };
   const bool cleanup = patch.name == "90-cleanup";
   add(patch.name + ".yaml", set_text(leaves, false), FileKind::kConfig);
-  add(patch.name + ".unset", Unsetting(target, leaves, false, cleanup).text(), FileKind::kConfig);
+  add(patch.name + ".unset", UnsetPaths(target, leaves, false, cleanup).text(), FileKind::kConfig);
   add("rollback/" + patch.name + ".yaml", set_text(leaves, true), FileKind::kRollback);
-  add("rollback/" + patch.name + ".unset", Unsetting(target, leaves, true, true).text(),
+  add("rollback/" + patch.name + ".unset", UnsetPaths(target, leaves, true, true).text(),
       FileKind::kRollback);
   add("guard/" + patch.name + ".json", guard_of(leaves), FileKind::kConfig);
 }

@@ -7,7 +7,7 @@
 
 #include "switch/model/yaml_tree.h"
 #include "switch/vendors/tree/statement.h"
-#include "switch/vendors/unfinished.h"
+#include "switch/vendors/truncated.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -153,15 +153,17 @@ Checked<Statements> read_operations(const Reader& reader, const std::string& fil
   if (!any) return refuse(tree.value->line, "there is no set operation");
   if (flattener.overflows()) return refuse(0, "the configuration is too large");
   const char end = text[text.find_last_not_of(" \t\r\n")];
-  if (end == ':') return refuse(0, "the file ends in the middle: its last key has no value");
+  if (end == ':') return refuse(0, "the file is truncated: its last key has no value");
   const bool closed = end == ']' || end == '}';  // YAML in JSON's syntax, or an empty tree
-  if (auto problem = unfinished_line(file, text); problem && !closed)
+  if (auto problem = truncated_last_line(file, text); problem && !closed)
     result.problems.push_back(std::move(*problem));
   else if (end != ']' && last < words_of(reader.ends_with))
     result.problems.push_back(
         {Severity::kWarning, file, 0,
-         fmt::format("it ends before `{}`: the configuration may be cut off", reader.ends_with),
-         fmt::format("{}", fmt::join(last, " ")), "keys in their order, as NVUE prints them", ""});
+         fmt::format("the file ends before `{}`: the configuration may be truncated",
+                     reader.ends_with),
+         fmt::format("{}", fmt::join(last, " ")), "keys in the order in which NVUE prints them",
+         ""});
   result.value = flattener.take();
   return result;
 }

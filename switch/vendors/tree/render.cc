@@ -39,7 +39,7 @@ class Renderer {
     for (const WantedPart& part : wanted.parts)
       patches_.push_back(patch_of(part));
     if (target_.leaf_rows)
-      settle_leaves();
+      add_removals();
     else
       patches_.push_back(cleanup());
     if (!has_errors(out_.problems)) {
@@ -71,7 +71,7 @@ class Renderer {
   }
 
   // For targets whose statements are rows: decides on removals statement by statement.
-  void settle_leaves() {
+  void add_removals() {
     const OwnObjects objects(target_, document_->statements);
     std::set<std::string> touched(touched_.begin(), touched_.end()), kept;
     objects.complete(patches_.front(), touched);
@@ -79,7 +79,8 @@ class Renderer {
       objects.unbind(patches_[i + 1], plan_.groups[i].group.ports, touched);
     patches_.push_back(objects.stale(patches_, touched, kept));
     for (const auto& root : kept)
-      note(Severity::kWarning, slashed(root) + " stays: a port outside this plan still has it");
+      note(Severity::kWarning,
+           slashed(root) + " is kept, because a port outside this plan uses it");
     for (Patch& patch : patches_)
       std::sort(patch.rows.begin(), patch.rows.end(), comes_before);
   }
@@ -92,27 +93,27 @@ class Renderer {
 
   void check_ranges(const std::string& statement) {
     const Judged judged = judge_limits(target_.ranges, statement);
-    for (const Excess& fault : judged.faults)
-      refuse_(statement + " would not be accepted by " + target_.title, fault.seen, fault.expected,
-              "lower what leads to this value in the intent file");
+    for (const RangeFault& fault : judged.faults)
+      refuse_(statement + " is not valid in " + target_.title, fault.seen, fault.expected,
+              "change the setting of the intent from which this value follows");
     if (target_.ranges_are_all && !judged.described)
-      refuse_(statement + " would not be accepted by " + target_.title, statement,
-              "a statement that it has", "this is a fault of dlcp-switch");
+      refuse_(statement + " is not valid in " + target_.title, statement,
+              "a statement that the system has", "this is a fault of dlcp-switch");
   }
 
   Patch patch_of(const WantedPart& part) {
     std::vector<std::pair<std::size_t, std::string>> order;  // rank and scope
     std::unordered_map<std::string, std::vector<std::string>> after;
-    const auto ways = ways_in(part.statements);
+    const auto enclosing = enclosing_statements(part.statements);
     for (const Statement& statement : part.statements) {
       check_ranges(statement.text);
       std::size_t taken = 0;
       const auto rank = rank_of(statement.text, taken);
       const bool inside = rank < target_.scopes.size();
-      if (!inside && ways.count(statement.text) != 0) continue;
+      if (!inside && enclosing.count(statement.text) != 0) continue;
       if (!inside) {
-        refuse_("the template writes outside of its scopes", statement.text,
-                "a statement of DLCP's", "this is a fault of dlcp-switch");
+        refuse_("the template writes outside its scopes", statement.text, "a statement of DLCP's",
+                "this is a fault of dlcp-switch");
         continue;
       }
       const auto [row, is_new] = after.try_emplace(statement.text.substr(0, taken));
@@ -132,14 +133,14 @@ class Renderer {
   }
 
   // A statement such as "interface X" that only leads to the statements in it.
-  static std::unordered_set<std::string_view> ways_in(const Statements& statements) {
-    std::unordered_set<std::string_view> ways;
+  static std::unordered_set<std::string_view> enclosing_statements(const Statements& statements) {
+    std::unordered_set<std::string_view> enclosing;
     for (const Statement& statement : statements) {
       const std::string_view text = statement.text;
       for (auto at = text.find(" > "); at != std::string_view::npos; at = text.find(" > ", at + 3))
-        ways.insert(text.substr(0, at));
+        enclosing.insert(text.substr(0, at));
     }
-    return ways;
+    return enclosing;
   }
 
   static bool same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -200,7 +201,7 @@ class Renderer {
       if (referred.count(own) == 0)
         patch.rows.push_back({scope, statements, {}, change_of(scope), false});
       else
-        note(Severity::kWarning, scope + " stays: a port outside this plan still has it");
+        note(Severity::kWarning, scope + " is kept, because a port outside this plan uses it");
     }
     std::stable_sort(patch.rows.begin(), patch.rows.end(), [this](const Row& a, const Row& b) {
       std::size_t taken = 0;
@@ -216,7 +217,7 @@ class Renderer {
   std::string headed(const std::string& text) const {
     if (!target_.checked_by.empty() || target_.reader.syntax == Syntax::kJson) return text;
     return target_.comment +
-           "UNVERIFIED: no grammar has checked this text; try it on a virtual switch first" +
+           "UNVERIFIED: no grammar has checked this text; test it on a virtual switch first" +
            target_.unverified_hint + "\n" + text;
   }
 
@@ -287,12 +288,12 @@ class Renderer {
 
   void write_session() {
     if (target_.session.empty()) return;
-    std::string session = "# What apply.sh says to " + target_.title + ".\n";
+    std::string session = "# The commands that apply.sh sends to " + target_.title + ".\n";
     session += "suffix=" + target_.suffix + "\n";
     for (const auto& [name, text] : target_.session)
       session += name + "=" + quoted(text) + "\n";
     out_.files.push_back({"session.sh", session, FileKind::kConfig, true});
-    out_.files.back().checked_by = "this project's tests, against stand-ins";
+    out_.files.back().checked_by = "this project's tests, with simulated switches";
   }
 
   static std::string quoted(const std::string& text) {

@@ -1,4 +1,4 @@
 #!/bin/bash
-# Takes DLCP's rows out again, and only those: bash rollback.sh [--dry-run] SWITCH [PATCH...]
-# Rows that DLCP replaced get their imported content back. Refuses when one has changed since.
+# Removes DLCP's rows, and only those: bash rollback.sh [--dry-run] SWITCH [PATCH...]
+# Rows that DLCP replaced get their imported contents again. Refuses if one has changed since then.
 exec bash "$(dirname "$0")/apply.sh" --rollback "$@"

@@ -19,7 +19,7 @@ class Blocks {
  public:
   Blocks(const Target& target, std::string& out) : target_(target), out_(out) {}
 
-  void take_away(const std::string& statement) { line(statement, true, false); }
+  void remove(const std::string& statement) { line(statement, true, false); }
   // `opens`: statements inside this one follow.
   void add(const std::string& statement, bool opens) { line(statement, false, opens); }
 
@@ -49,18 +49,18 @@ bool overwrites(const Row& row) {
   return row.change == Change::kOverwrite || row.change == Change::kOverwriteLine;
 }
 
-void take_away(const Row& row, Blocks& blocks) {
+void remove(const Row& row, Blocks& blocks) {
   const bool whole = row.after.empty() || row.change == Change::kReplace;
   if (row.before.empty() || (overwrites(row) && !row.after.empty())) return;
   if (row.change == Change::kOverwrite || (whole && contains(row.before, row.scope)))
-    return blocks.take_away(row.scope);
+    return blocks.remove(row.scope);
   for (auto at = row.before.rbegin(); at != row.before.rend(); ++at)
-    if (!contains(row.after, *at)) blocks.take_away(*at);
+    if (!contains(row.after, *at)) blocks.remove(*at);
 }
 
 void print_blocks(const Target& target, const Row& row, std::string& out) {
   Blocks blocks(target, out);
-  take_away(row, blocks);
+  remove(row, blocks);
   for (std::size_t i = 0; i < row.after.size(); ++i) {
     if (row.change == Change::kLines && contains(row.before, row.after[i])) continue;
     const bool opens =

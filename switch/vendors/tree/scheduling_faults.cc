@@ -35,7 +35,7 @@ std::optional<Problem> fault_of(const SwitchPlan& plan, const Edges& edges, cons
                     edges.round_robin, site.queue),
         fmt::format("queue {} above queue {}", edges.round_robin, site.queue),
         "DLCP's weighted queues below the site's strict ones",
-        "name lower queues (dlcp.queues), or give the site's queue a `bandwidth percent` and "
+        "assign lower queues (dlcp.queues), or give the site's queue a `bandwidth percent` and "
         "`no priority` first");
   if (!site.strict && site.weight && site.queue > edges.strict)
     return refusal(plan,
@@ -44,7 +44,7 @@ std::optional<Problem> fault_of(const SwitchPlan& plan, const Edges& edges, cons
                                site.queue, edges.strict),
                    fmt::format("queue {} below queue {}", edges.strict, site.queue),
                    "the control queue above every round-robin one",
-                   "name a higher queue: dlcp.queues.control");
+                   "assign a higher queue: dlcp.queues.control");
   return std::nullopt;
 }
 
@@ -58,8 +58,9 @@ std::string default_class_note(const Target& target, const SwitchPlan& plan) {
   for (const PortGroupPlan& group : plan.groups)
     if (const Edges edges = edges_of(group); queue.strict && queue.queue < edges.round_robin)
       return fmt::format(
-          "queue {} of the site's default class is strict today, after all others, and becomes "
-          "round-robin below DLCP's queue {}: its `bandwidth percent` says what it gets then",
+          "queue {} of the site's default class is strict today, with the lowest priority, and "
+          "becomes round-robin below DLCP's queue {}: its `bandwidth percent` then determines its "
+          "share",
           queue.queue, edges.round_robin);
   return "";
 }

@@ -9,7 +9,7 @@
 
 #include "switch/vendors/json_keys.h"
 #include "switch/vendors/numbers.h"
-#include "switch/vendors/unfinished.h"
+#include "switch/vendors/truncated.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -24,7 +24,7 @@ class Reading {
 
   Checked<Statements> finish() {
     if (statements_.empty() && !has_errors(problems_))
-      fault(0, "there is nothing of QoS or interfaces in this file", "", "");
+      fault(0, "this file contains neither QoS nor interfaces", "", "");
     Checked<Statements> result;
     if (!has_errors(problems_)) result.value = std::move(statements_);
     result.problems = std::move(problems_);
@@ -59,18 +59,18 @@ class Reading {
     if (!ended_ && !reader_.ends_with.empty())
       problems_.push_back(
           {Severity::kWarning, file_, 0,
-           fmt::format("there is no `{}` after it: the configuration may be cut off",
+           fmt::format("the file has no `{}` at its end: the configuration may be truncated",
                        reader_.ends_with),
-           "", fmt::format("`{}`, which the switch prints last", reader_.ends_with), ""});
+           "", fmt::format("`{}`, the last line that the switch prints", reader_.ends_with), ""});
     else
-      see_end(text);
+      check_last_line(text);
   }
 
   void flat(const std::string& text) {
     each_line(text, [&](const std::string& raw, int number) {
       std::string line = one_spaced(raw);
       if (line.starts_with("deactivate "))
-        return fault(number, "deactivated statements are not modelled", line,
+        return fault(number, "deactivated statements are not supported", line,
                      "a configuration without them");
       if (!line.starts_with(reader_.prefix)) return;
       line.erase(0, reader_.prefix.size());
@@ -81,7 +81,7 @@ class Reading {
       for (const auto& value : words_of(line.substr(open + 3, close - open - 3)))
         add(line.substr(0, open) + " " + value, number);
     });
-    see_end(text);
+    check_last_line(text);
   }
 
   void json(const std::string& text) {
@@ -96,9 +96,9 @@ class Reading {
 
  private:
   // A complete last line needs no line end.
-  void see_end(const std::string& text) {
+  void check_last_line(const std::string& text) {
     if (!reader_.ends_with.empty()) return;
-    if (auto problem = unfinished_line(file_, text)) problems_.push_back(std::move(*problem));
+    if (auto problem = truncated_last_line(file_, text)) problems_.push_back(std::move(*problem));
   }
 
   void fault(int line, std::string what, std::string seen, std::string expected) {
@@ -136,7 +136,8 @@ class Reading {
         fault(number, "this is an error message of the switch", line.substr(begin),
               "its running configuration");
       if (line.find("--More--") != std::string::npos)
-        fault(number, "the switch has paged its output", line.substr(begin), "all of it at once");
+        fault(number, "the output of the switch was paged", line.substr(begin),
+              "the whole output, without paging");
       take(std::move(line), number);
     }
   }
@@ -175,11 +176,11 @@ class Reading {
   bool is_name(const std::string& text, int line) {
     const auto& before = reader_.names_itself;
     if (before.empty() || !text.starts_with(before)) return false;
-    see_name(text.substr(before.size()), text, line);
+    check_switch_name(text.substr(before.size()), text, line);
     return true;
   }
 
-  void see_name(const std::string& name, const std::string& text, int line) {
+  void check_switch_name(const std::string& name, const std::string& text, int line) {
     if (name_.empty())
       name_ = name;
     else if (name_ != name)
@@ -231,7 +232,7 @@ class Reading {
     for (const auto& key : keys) {
       const auto word = item.contains(key) ? word_of(item[key]) : std::nullopt;
       if (item.contains(key) && !word)
-        fault(0, "a name with spaces in it is not followed", item[key].dump(), "names of one word");
+        fault(0, "names with spaces are not supported", item[key].dump(), "names without spaces");
       if (!word) return std::nullopt;
       text = with_word(text, *word);
     }
@@ -276,7 +277,7 @@ class Reading {
     }
     if (place.path.empty() && node.contains("updates")) {
       if (const auto from = node.find("source"); from != node.end() && from->is_string())
-        see_name(from->get<std::string>(), "source: " + from->get<std::string>(), 0);
+        check_switch_name(from->get<std::string>(), "source: " + from->get<std::string>(), 0);
       return walk_updates(node["updates"]);
     }
     if (!place.path.empty() && node.size() == keys.size())

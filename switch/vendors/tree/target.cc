@@ -236,11 +236,11 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.session = config.value("session", std::map<std::string, std::string>{});
   target.shows = shows_of(config);
   target.notes = notes_of(config);
-  target.declared_note = config.value(
-      "declared_note",
-      "the site is declared, not imported: apply.sh refuses if ports have classifiers or "
-      "schedulers already; import the running configuration to merge into them");
-  target.take_with = config.value("take_with", "");
+  target.declared_note =
+      config.value("declared_note",
+                   "the site is declared, not imported: apply.sh refuses if ports have classifiers "
+                   "or schedulers already. To merge with them, import the running configuration");
+  target.export_command = config.value("export_command", "");
   target.checked_by = config.value("checked_by", "");
   return target;
 }

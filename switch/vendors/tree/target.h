@@ -61,8 +61,9 @@ struct Target {
   Shows shows;
   std::vector<Note> notes;
   std::string declared_note;  // for a site that was not imported
-  std::string take_with;      // how to get a running configuration; empty: with apply.sh's commands
-  std::string checked_by;     // empty: no grammar has checked the text
+  std::string
+      export_command;      // how to get a running configuration; empty: with apply.sh's commands
+  std::string checked_by;  // empty: no grammar has checked the text
 
   // Derived from the patterns above; ids of the other indices are positions in their lists.
   std::vector<Meaning> meanings;
@@ -102,12 +103,12 @@ std::optional<int> dscp_of(std::string_view name);
 const std::vector<Target>& targets();
 Checked<SiteConfig> import_config(const Target& target, const NamedText& running);
 // Reasons to reject an import, as errors; the document's statements and bindings must be filled.
-std::vector<Problem> doubts_of(const Target& target, const Document& document,
-                               const NamedText& running);
+std::vector<Problem> import_faults(const Target& target, const Document& document,
+                                   const NamedText& running);
 // The values of the row's holes if it refuses the statement; `all`: the whole configuration.
 std::optional<Captures> refused_by(const Refusal& row, const Statement& statement,
                                    const Statements& all);
-std::string take_with(const Target& target);  // how to get a running configuration, for hints
+std::string export_hint(const Target& target);  // how to get a running configuration, for hints
 Rendering render_switch(const Target& target, const SwitchPlan& plan);
 
 }  // namespace dlcp::fabric::tree

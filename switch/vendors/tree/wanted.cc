@@ -20,9 +20,9 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kPort = "{port}";
 
-class Maker {
+class StatementMaker {
  public:
-  Maker(const Target& target, const SwitchPlan& plan, const Document& document)
+  StatementMaker(const Target& target, const SwitchPlan& plan, const Document& document)
       : target_(target), plan_(plan), document_(document) {
     for (const DscpRow& row : plan.dscp)
       ours_.push_back(row.owner == Owner::kDlcp);
@@ -43,7 +43,7 @@ class Maker {
     add(definitions(), "switch", as_seen(whole));
     add(definitions(), "features", as_seen(features_context(target_, plan_, document_)));
     if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
-      refuse_("no congestion notification profile is in the imported configuration",
+      refuse_("the imported configuration has no congestion notification profile",
               plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const auto& group = plan_.groups[i];
@@ -93,7 +93,7 @@ class Maker {
   }
 
   // "10", "8,10-12", "af11 cs1": true if one of them belongs to DLCP.
-  bool holds_ours(std::string list) const {
+  bool has_own_dscp(std::string list) const {
     std::replace(list.begin(), list.end(), ',', ' ');
     for (const auto& word : words_of(list)) {
       const auto dscp = dscp_of(word);
@@ -116,7 +116,7 @@ class Maker {
       const auto captures = pattern.begins(rest, taken);
       if (!captures) continue;
       for (const auto& [hole, value] : *captures) {
-        if (hole == "dscp" && holds_ours(value)) return true;
+        if (hole == "dscp" && has_own_dscp(value)) return true;
         if ((hole == "queue" || hole == "class") && is_among(queues_, value)) return true;
         if (hole == "queue" && kind.idle_left_out && !is_among(used_, value)) return true;
       }
@@ -328,11 +328,11 @@ class Maker {
     for (std::size_t i = 0; i < bases.size(); ++i) {
       const ObjectKind& kind = target_.objects[i];
       if (kind.name != "classifier" || bases[i] == document_.classifier || is_declared()) continue;
-      refuse_("port " + port + " has another " + kind.title + " than most ports",
-              bases[i].empty() ? "none" : bases[i],
-              document_.classifier.empty() ? "none" : document_.classifier,
-              "leave the port out of the intent, or give it the " + kind.title +
-                  " that the others have");
+      refuse_(
+          "port " + port + " has a different " + kind.title + " than most ports",
+          bases[i].empty() ? "none" : bases[i],
+          document_.classifier.empty() ? "none" : document_.classifier,
+          "leave the port out of the intent, or give it the " + kind.title + " of the other ports");
       return false;
     }
     return true;
@@ -367,7 +367,7 @@ class Maker {
     if (target_.ports_are_listed && !ports.empty() &&
         std::find(ports.begin(), ports.end(), port) == ports.end()) {
       refuse_("port " + port + " is not in the imported configuration", port, "a port of it",
-              "name ports as the switch does: " + ports.front());
+              "use the switch's names of ports: " + ports.front());
       return false;
     }
     const auto fault = port_faults_.find(port);
@@ -394,7 +394,7 @@ class Maker {
 }  // namespace
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document) {
-  return Maker(target, plan, document).run();
+  return StatementMaker(target, plan, document).run();
 }
 
 }  // namespace dlcp::fabric::tree

@@ -1,10 +1,10 @@
-#include "switch/vendors/unfinished.h"
+#include "switch/vendors/truncated.h"
 
 #include <algorithm>
 
 namespace dlcp::fabric {
 
-std::optional<Problem> unfinished_line(const std::string& file, const std::string& text) {
+std::optional<Problem> truncated_last_line(const std::string& file, const std::string& text) {
   constexpr std::size_t kShownMax = 60;
   if (text.empty() || text.back() == '\n') return std::nullopt;
   const auto before = text.rfind('\n');
@@ -14,7 +14,7 @@ std::optional<Problem> unfinished_line(const std::string& file, const std::strin
   problem.severity = Severity::kWarning;
   problem.file = file;
   problem.line = 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-  problem.what = "the last line has no end: the configuration may be cut off";
+  problem.what = "the last line has no line end: the configuration may be truncated";
   problem.seen = text.substr(begin, kShownMax);
   return problem;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Foreign configurations in odd hands: two switches in one file, names in other spellings, rates instead of percentages, and
-what goes before a port's classifier. Each is imported right, or refused with a message that says what to do.
+"""Unusual foreign configurations: two switches in one file, names in other spellings, rates instead of percentages, and
+rules with precedence over a port's classifier. Each is imported correctly, or refused with a message that says what to do.
 
-usage: foreign_odd.py DLCP_SWITCH [-v]"""
+usage: foreign_unusual.py DLCP_SWITCH [-v]"""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ XR_POLICIES = "Cisco-IOS-XR-um-policymap-classmap-cfg:policy-map"
 TWO = "the configurations of two switches, a and b"
 
 
-class Odd(Checks):
+class Unusual(Checks):
     def changed(self, text, old, new, count=1):
         self.assertIn(old, text)
         return text.replace(old, new, count)
@@ -56,7 +56,7 @@ class Odd(Checks):
             text, options = of(os)
             self.refused(text + self.changed(text, old, new), "leads to two classes", "two switches", **options)
 
-    def test_what_is_too_large_is_said_once(self):
+    def test_a_text_that_is_too_large_is_reported_once(self):
         text, options = of("junos")
         said = self.refused(text + "".join(f"set interfaces lo0 unit {n} x\n" for n in range(400_001)), "too large", "400000 statements",
                             **options)
@@ -69,7 +69,7 @@ class Odd(Checks):
         text, options = of("junos")
         self.assertEqual(self.planned(self.changed(text, "code-points 110000", "code-points nc1"), **options)[0],
                          self.planned(text, **options)[0])
-        self.refused(text.replace("code-points 110000", "code-points mine"), "not a list of DSCPs", "write the number", **options)
+        self.refused(text.replace("code-points 110000", "code-points mine"), "not a list of DSCPs", "by numbers", **options)
 
     def test_nxos_classes_with_their_type(self):
         text, options = of("nxos")
@@ -77,21 +77,21 @@ class Odd(Checks):
         typed = self.changed(text, "  class ROCE\n", "  class type qos ROCE\n")
         self.assertEqual(self.planned(typed, **options)[0], self.planned(text, **options)[0])
 
-    def test_classes_that_are_not_there(self):
+    def test_classes_that_do_not_exist(self):
         text, options = of("iosxr")
         tree = json.loads(text)
         self.assertEqual(tree[XR_CLASSES]["type"]["qos"].pop(0)["class-map-name"], "roce")
-        self.refused(tree, "class roce is not in this file", "take it with: ", **options)
+        self.refused(tree, "class roce is not in this file", "export it with: ", **options)
         text, options = of("nxos")
         self.refused(re.sub(r"class-map type qos match-any ROCE\n  match .*\n", "", text), "class ROCE is not in this file",
-                     "take it with: ", **options)
+                     "export it with: ", **options)
         text, options = of("arcos")
         tree = json.loads(text)
         self.assertEqual(tree["arcos-qos:qos"]["arcos-qos-classifier:classifiers"]["classifier"].pop(0)["name"], "roce")
-        self.refused(tree, "class roce is not in this file", "take it with: ", **options)
+        self.refused(tree, "class roce is not in this file", "export it with: ", **options)
 
     # Rates.
-    def test_rates_that_are_no_percentages(self):
+    def test_rates_instead_of_percentages(self):
         text, options = of("junos")
         for rate in ("10g", "10g exact"):
             self.refused(re.sub(r"transmit-rate percent \d+", f"transmit-rate {rate}", text), "a rate in bits per second",
@@ -110,22 +110,22 @@ class Odd(Checks):
         self.refused(self.changed(text, "      bandwidth percent 20\n", "      bandwidth guaranteed 1000000 kbps\n"), "guarantees a rate",
                      "leave its ports out", **options)
 
-    # What goes before a port's classifier, or beside it.
+    # Rules with precedence over a port's classifier, or in addition to it.
     def test_junos_classifiers_of_whole_ports(self):
         text, options = of("junos")
         self.refused(re.sub(r"(interfaces \S+) unit 0 classifiers", r"\1 classifiers", text), "classifiers of the whole port",
-                     "give them to unit 0", **options)
+                     "move them to unit 0", **options)
 
     def test_junos_vlan_priorities_and_policy_maps(self):
         text, options = of("junos")
-        for line, what in (("classifiers ieee-802.1 default", "by VLAN priorities, too"), ("policy-map P", "a policy map, which sets DSCPs")):
+        for line, what in (("classifiers ieee-802.1 default", "also classified by VLAN priority"), ("policy-map P", "a policy map, which sets DSCPs")):
             self.refused(text + f"set class-of-service interfaces et-0/0/0 unit 0 {line}\n", what, "leave the port out", **options)
 
     def test_eos_ports_and_profiles_that_rewrite(self):
         text, options = of("eos")
         port = "   description host\n"
         for line in ("qos rewrite dscp", "qos rewrite traffic-class to dscp MARKS"):
-            self.refused(self.changed(text, port, f"{port}   {line}\n"), "rewrites DSCPs as packets leave it", "leave the port out",
+            self.refused(self.changed(text, port, f"{port}   {line}\n"), "rewrites DSCPs on egress", "leave the port out",
                          **options)
             self.refused(self.changed(text, "   qos trust dscp\n", f"   qos trust dscp\n   {line}\n"), "STORAGE rewrites DSCPs",
                          "leave its ports out", **options)
@@ -134,7 +134,7 @@ class Odd(Checks):
     def test_junos_groups_of_interfaces(self):
         text, options = of("junos")
         for line in ("speed 100g", "ether-options 802.3ad ae0"):
-            self.refused(text + f"set groups HOSTS interfaces <et-*> {line}\n", "a group gives ports", "display inheritance", **options)
+            self.refused(text + f"set groups HOSTS interfaces <et-*> {line}\n", "a group sets", "display inheritance", **options)
         self.planned(text + "set groups HOSTS interfaces <et-*> mtu 9216\n", **options)
 
     def test_cumulus_maps_and_acls_of_ports(self):
@@ -145,38 +145,38 @@ class Odd(Checks):
             if fits:
                 self.planned(changed, **options)
             else:
-                self.refused(changed, "by a profile of its own", "leave the port out", **options)
+                self.refused(changed, "with a profile of its own", "leave the port out", **options)
         marks = self.changed(text, "    bridge:\n", "    acl:\n      MARK:\n        rule:\n          '10':\n            action:\n              set:\n"
                              "                dscp: 10\n        type: ipv4\n    bridge:\n")
         self.planned(marks, **options)
         self.refused(self.changed(marks, port, "      swp1-4:\n        acl:\n          MARK:\n            outbound: {}\n        qos:\n"),
-                     "as packets leave", "take the rule out", **options)
+                     "on egress", "remove the rule", **options)
 
     def test_srlinux_acls_and_multifield_classifiers(self):
         text, options = of("srlinux")
         for entry in ("acl-filter X type ipv4 entry 10", "ipv4-filter X entry 10"):
             self.refused(text + f"set / acl {entry} action accept forwarding-class roce\n", "an ACL sets forwarding classes",
-                         "take entry 10 of X out", **options)
+                         "remove entry 10 of X", **options)
         self.planned(text + "set / acl acl-filter X type ipv4 entry 10 action accept\n", **options)
         self.refused(text + "set / qos interfaces interface ethernet-1/1.0 input classifiers classifier 1 multifield M\n",
-                     "classified by more than DSCPs", "leave the port out", **options)
+                     "classified by more fields than the DSCP", "leave the port out", **options)
 
-    def test_sonic_values_that_are_no_text(self):
+    def test_sonic_values_that_are_not_text(self):
         for table, row, field, value in (("PORT_QOS_MAP", "Ethernet0", "pfc_enable", ["3", "4"]), ("PORT", "Ethernet0", "speed", 400000),
                                          ("DSCP_TO_TC_MAP", "AZURE", "26", 4), ("BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", -1)):
             config = free()
             config[table][row][field] = value
             self.refused(config, f"{field} of {table}|{row} is not text", "show runningconfiguration all")
 
-    def test_sonic_rows_of_ports_that_are_not_there(self):
+    def test_sonic_rows_of_ports_that_do_not_exist(self):
         config = free()
         config["QUEUE"]["etp1|5"] = {"scheduler": "scheduler.0"}
-        self.refused(config, "QUEUE|etp1|5 is of a port that is not there", "not by their alias")
+        self.refused(config, "QUEUE|etp1|5 belongs to a port that does not exist", "not aliases")
         config = free()
         config["QUEUE"]["CPU|0"] = {"scheduler": "scheduler.0"}
         self.planned(config)
 
-    def test_sonic_watchdogs_go_around_an_updater_that_refuses_them(self):
+    def test_sonic_watchdogs_bypass_an_updater_that_refuses_them(self):
         there = {"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}}}
         for version, asic, tables, direct in (("202311", "tomahawk4", there, True), ("202405", "tomahawk4", there, False),
                                               ("202205", "spectrum4", there, False), ("202605", "generic", there, True),
@@ -189,26 +189,26 @@ class Odd(Checks):
             leaf = self.folder / out / "leaf1"
             has = {path.name for path in leaf.glob("*.json-*") if "PFC_WD" in path.read_text()}
             self.assertEqual(has, {"05-profiles.json-direct"} if direct else {"20-ports-01-host.json-patch"}, out)
-            self.assertEqual(direct, "takes no rows of PFC_WD" in (leaf / "REPORT.md").read_text(), out)
+            self.assertEqual(direct, "accepts no rows of PFC_WD" in (leaf / "REPORT.md").read_text(), out)
 
     def test_sonic_policies_that_classify(self):
         self.refused(free(POLICY_BINDING_TABLE={"Ethernet0": {"INGRESS_QOS_POLICY": "P"}}), "Ethernet0 classifies by a policy",
-                     "take the policy off")
+                     "remove the policy")
 
     def test_precedence_and_tables_that_rewrite(self):
         text, options = of("nxos")
         last = "    set qos-group 6\n"
         for line, what in (("set precedence 0", "rewrites IP precedence"), ("set dscp dscp table T", "rewrites DSCPs by a table")):
-            self.refused(self.changed(text, last, f"{last}    {line}\n"), what, "take it out", **options)
+            self.refused(self.changed(text, last, f"{last}    {line}\n"), what, "remove it", **options)
         text, options = of("junos")
         self.refused(text + "set class-of-service interfaces et-0/0/0 unit 0 translation-table to-dscp-from-dscp T\n",
-                     "rewrites DSCPs by a translation table", "leave the port out", **options)
+                     "on ingress by a translation table", "leave the port out", **options)
         text, options = of("iosxr")
         tree = json.loads(text)
         tree[XR_POLICIES]["type"]["qos"][0]["class"][0]["set"]["precedence"] = "0"
-        self.refused(tree, "rewrites IP precedence", "take it out", **options)
+        self.refused(tree, "rewrites IP precedence", "remove it", **options)
 
-    def test_eos_the_default_class_becomes_round_robin_and_says_so(self):
+    def test_eos_the_default_class_becomes_round_robin_with_a_note(self):
         text, options = of("eos")
         options["ports"] = ("Ethernet1/1",)
         said = "queue 0 of the site's default class is strict today"

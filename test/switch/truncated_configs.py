@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Running configurations that end in the middle, as a paste or a copy of a file that is still written does: each is refused,
-or warned about, or gives what the whole one gives.
+"""Truncated running configurations, such as an incomplete paste or a copy of a file that is being written: each is refused,
+causes a warning, or gives the same output as the complete one.
 
-usage: cut_off.py DLCP_SWITCH [--cuts N]
+usage: truncated_configs.py DLCP_SWITCH [--cuts N]
 
-Every sample is cut at N bytes that lie evenly over it, and at as many ends of lines. What is neither is counted and printed;
-where the syntax shows every cut there must be none, elsewhere none but at ends of lines."""
+Every sample is cut at N positions at equal distances, and at N line ends. Other results are counted and printed: there must
+be none if the syntax shows every truncation, and otherwise only at line ends."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from stand_in import expect
+from simulated_switch import expect
 
 DATA = pathlib.Path(__file__).resolve().parent / "data"
 TC = """qdisc noqueue 0: dev lo root refcnt 2
@@ -23,7 +23,7 @@ qdisc pfifo_fast 0: dev eth0 parent :1 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1
 qdisc tbf 8001: dev eth1 root refcnt 2 rate 10Gbit burst 125000b lat 1ms
 qdisc ets 1: dev eth2 root refcnt 2 bands 3 quanta 1514 1514 1514 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
 """
-# System: its sample, version, ASIC, ports, and whether what the syntax has last shows every cut.
+# System: its sample, version, ASIC, ports, and whether the end of its syntax shows every truncation.
 SAMPLES = {
     "sonic": ("leaf.config_db.json", "202311", "tomahawk4", ("Ethernet0", "Ethernet40"), True),
     "cumulus": ("leaf.yaml", "5.14", "spectrum4", ("swp1", "swp5"), False),
@@ -54,7 +54,7 @@ class Sample:
         return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, timeout=900)
 
     def rendered(self, text):
-        """"refused", or what was said about the end and all files of the change."""
+        """"refused", or the verdict on the end of the text and all files of the change."""
         (self.folder / "running").write_text(text)
         done = self.run("render", "intent.yaml", "-o", "out", "--unverified", "--json")
         if done.returncode == 1:
@@ -62,7 +62,7 @@ class Sample:
         expect(done.returncode == 0, f"{self.system}: rendered or refused", done)
         files = {str(path.relative_to(self.folder)): path.read_bytes() for path in (self.folder / "out/leaf1").rglob("*")
                  if path.is_file() and path.name != "REPORT.md"}
-        return "warned" if "may be cut off" in done.stdout + done.stderr else "fine", files
+        return "warned" if "may be truncated" in done.stdout + done.stderr else "fine", files
 
     def verdict(self, cut):
         said, files = self.rendered(self.text[:cut])
@@ -72,7 +72,7 @@ class Sample:
 
 
 def cuts_of(text, count):
-    """Bytes evenly over the text, and ends of lines evenly over them."""
+    """Positions at equal distances in the text, and line ends at equal distances."""
     ends = [at + 1 for at, char in enumerate(text[:-1]) if char == "\n"]
     evenly = lambda all_: {all_[i * len(all_) // count] for i in range(min(count, len(all_)))}
     return sorted(evenly(range(1, len(text))) | (evenly(ends) if ends else set()))

@@ -7,9 +7,9 @@
 namespace dlcp::fabric::tree {
 namespace {
 
-class Doubts {
+class ImportFaults {
  public:
-  Doubts(const Target& target, const Document& document, const NamedText& running)
+  ImportFaults(const Target& target, const Document& document, const NamedText& running)
       : target_(target), document_(document), running_(running) {}
 
   std::vector<Problem> run() {
@@ -43,9 +43,9 @@ class Doubts {
     if (!document_.bound.empty() || !document_.shared.empty()) return;
     if (!target_.reader.ends_with.empty()) return;
     problems_.push_back({Severity::kWarning, running_.file, 0,
-                         "no port has QoS of the site's: the configuration may be cut off", "",
-                         "what ports have, unless the site leaves them to the system",
-                         take_with(target_)});
+                         "no port has QoS of the site: the configuration may be truncated", "",
+                         "the ports' settings, unless the site uses the system's defaults",
+                         export_hint(target_)});
   }
 
   void fault(const Statement* at, std::string what, std::string expected, std::string hint) {
@@ -73,13 +73,12 @@ class Doubts {
       if (!held) continue;
       for (const auto& [hole, value] : *held) {
         if (value.front() == '"')
-          return fault(&statement, "a name with spaces in it is not followed", "names of one word",
+          return fault(&statement, "names with spaces are not supported", "names without spaces",
                        "rename it on the switch");
         if (hole == "port" && value.find_first_of("*[<") != std::string::npos)
           return fault(&statement,
-                       "ports are given their QoS by a wildcard, which single ones "
-                       "cannot be taken out of",
-                       "single ports", "write it out per port");
+                       "a wildcard sets the QoS of ports, so single ports cannot be changed",
+                       "single ports", "write the statements out for each port");
       }
     }
   }
@@ -97,8 +96,8 @@ class Doubts {
       const auto root = object.filled(*held);
       if (root.find("default") != std::string::npos || !checked_.insert(root).second) continue;
       if (!is_there(root))
-        fault(&statement, root + " is not in this file", "all of the running configuration",
-              take_with(target_));
+        fault(&statement, root + " is not in this file", "the whole running configuration",
+              export_hint(target_));
     }
   }
 
@@ -111,9 +110,9 @@ class Doubts {
       const auto object = kind.root.begins(statement.text, taken);
       if (!object || statement.implied || is_own(object->at("name"))) continue;
       problems_.push_back({Severity::kWarning, running_.file, statement.line,
-                           "no port has a " + kind.title + ": the configuration may be cut off",
-                           statement.text.substr(0, taken), "ports that have it, too",
-                           take_with(target_)});
+                           "no port has a " + kind.title + ": the configuration may be truncated",
+                           statement.text.substr(0, taken), "also the ports that use it",
+                           export_hint(target_)});
       return;
     }
   }
@@ -126,7 +125,7 @@ class Doubts {
     const auto root = kind.root.filled({{"name", name}});
     if (is_there(root)) return;
     fault(nullptr, "ports have the " + kind.title + " " + name + ", which is not in this file",
-          "all of the running configuration", take_with(target_));
+          "the whole running configuration", export_hint(target_));
   }
 
   const Target& target_;
@@ -158,8 +157,8 @@ std::optional<Captures> refused_by(const Refusal& row, const Statement& statemen
   return there ? held : std::nullopt;
 }
 
-std::string take_with(const Target& target) {
-  if (!target.take_with.empty()) return "take it with: " + target.take_with;
+std::string export_hint(const Target& target) {
+  if (!target.export_command.empty()) return "export it with: " + target.export_command;
   const auto said = [&target](const char* key) {
     const auto found = target.session.find(key);
     return found == target.session.end() ? std::string() : found->second;
@@ -172,12 +171,12 @@ std::string take_with(const Target& target) {
   }
   for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at))
     text.replace(at, 1, "; ");
-  return "take it with: " + text;
+  return "export it with: " + text;
 }
 
-std::vector<Problem> doubts_of(const Target& target, const Document& document,
-                               const NamedText& running) {
-  return Doubts(target, document, running).run();
+std::vector<Problem> import_faults(const Target& target, const Document& document,
+                                   const NamedText& running) {
+  return ImportFaults(target, document, running).run();
 }
 
 }  // namespace dlcp::fabric::tree

@@ -1,4 +1,4 @@
-"""What the tests of shipped scripts share: a folder that plays a switch, and expectations."""
+"""Shared parts of the tests of shipped scripts: a folder that simulates a switch, and expectations."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 
 
 class Switch:
-    """A copy of a generated folder, stand-ins of the switch's commands first in PATH, and a state folder
+    """A copy of a generated folder, with simulated commands of the switch first in PATH, and a state folder
     that they find in $STATE. Scripts start Python hundreds of times: without what this machine adds to each start (a
     version manager, "site"), unless they need packages."""
 

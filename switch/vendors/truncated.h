@@ -10,6 +10,6 @@
 namespace dlcp::fabric {
 
 // A warning if the last line has no line end: it may be truncated.
-std::optional<Problem> unfinished_line(const std::string& file, const std::string& text);
+std::optional<Problem> truncated_last_line(const std::string& file, const std::string& text);
 
 }  // namespace dlcp::fabric
