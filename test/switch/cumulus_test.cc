@@ -345,7 +345,7 @@ TEST_CASE("plans that Cumulus cannot express, or that would affect the site, are
   SECTION("a port with a different mapping profile") {
     leaves["interface/swp2/qos/mapping/profile"] = "other";
     leaves["qos/mapping/other/trust"] = "l3";
-    CHECK_THAT(refusal(), Contains("port swp2 has another mapping profile"));
+    CHECK_THAT(refusal(), Contains("port swp2 has a different mapping profile"));
   }
   SECTION("more than 100 percent") {
     leaves["qos/egress-scheduler/default-global/traffic-class/0/bw-percent"] = "80";

@@ -168,7 +168,7 @@ TEST_CASE("plans that EOS would refuse, or that would change the site's settings
   const auto refusal = [&] { return problems_of(eos().render(plan)); };
   SECTION("a threshold beyond the range") {
     plan.groups[0].queues[1].mark_bytes = 3'000'000'000;
-    CHECK_THAT(refusal(), Contains("would not be accepted by Arista EOS"));
+    CHECK_THAT(refusal(), Contains("is not valid in Arista EOS"));
   }
   SECTION("a share of zero percent") {
     plan.groups[0].queues[1].weight = 0;
@@ -184,7 +184,7 @@ TEST_CASE("plans that EOS would refuse, or that would change the site's settings
   }
   SECTION("a port with its own queue settings") {
     plan = plan_of(replaced(leaf(), "   description host\n", "   uc-tx-queue 5\n"));
-    CHECK_THAT(refusal(), Contains("port Ethernet1/1 has QoS of its own"));
+    CHECK_THAT(refusal(), Contains("port Ethernet1/1 has its own QoS"));
   }
 }
 
@@ -192,9 +192,9 @@ TEST_CASE("ports with settings of their own, or with objects that the text lacks
   const auto refusal = [](const std::string& line) {
     return problems_of(eos().render(plan_of(replaced(leaf(), "   description host\n", line))));
   };
-  CHECK_THAT(refusal("   qos trust cos\n"), Contains("port Ethernet1/1 has QoS of its own"));
-  CHECK_THAT(refusal("   no qos trust\n"), Contains("port Ethernet1/1 has QoS of its own"));
-  CHECK_THAT(refusal("   service-policy type qos input P\n"), Contains("has QoS of its own"));
+  CHECK_THAT(refusal("   qos trust cos\n"), Contains("port Ethernet1/1 has its own QoS"));
+  CHECK_THAT(refusal("   no qos trust\n"), Contains("port Ethernet1/1 has its own QoS"));
+  CHECK_THAT(refusal("   service-policy type qos input P\n"), Contains("has its own QoS"));
   CHECK(refusal("   qos trust dscp\n").empty());
   const auto missing =
       eos().import({"leaf.eos", "interface Ethernet1/1\n   service-profile NONE\n"});
@@ -214,7 +214,7 @@ TEST_CASE("a text that is not a running-config is refused with its line") {
     REQUIRE_FALSE(result.value);
     return to_text(result.problems.at(0));
   };
-  CHECK_THAT(text_of(""), Contains("nothing of QoS or interfaces"));
+  CHECK_THAT(text_of(""), Contains("neither QoS nor interfaces"));
   CHECK_THAT(text_of("!\n% Invalid input\n"), Contains("leaf.eos:2: error"));
   CHECK_THAT(text_of("qos map dscp 64 to traffic-class 1\n"), Contains("numbers 0..63"));
   CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\n"),

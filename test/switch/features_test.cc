@@ -153,7 +153,7 @@ TEST_CASE(
     return made.problems.empty() ? "" : to_text(made.problems.front());
   };
   CHECK_THAT(said(leaf_intent("srlinux", "tomahawk4", "24.10", gone)),
-             Contains("srlinux has no rows of trimming to remove"));
+             Contains("srlinux has no separate rows of trimming"));
   CHECK_THAT(said(leaf_intent("sonic", "tomahawk4", "202311", "    remove: [trim]\n")),
              Contains("trimming or pfc_watchdog"));
   CHECK_THAT(

@@ -273,6 +273,6 @@ TEST_CASE(
   const std::string said = found(three_levels(leaf_intent()));
   CHECK_THAT(said, Contains("test.yaml:3") || Contains("test.yaml:2"));
   CHECK_THAT(said, Contains("warning"));
-  CHECK_THAT(said, Contains("plans bulk 25/25/50"));
+  CHECK_THAT(said, Contains("states bulk 25/25/50"));
   CHECK_THAT(said, Contains("hosts send bulk 25/0/75"));
 }

@@ -201,7 +201,7 @@ TEST_CASE("a plan that would change another row of the site is refused") {
   SECTION("a port with a different map than the others") {
     config["DSCP_TO_TC_MAP"]["OTHER"] = {{"0", "1"}};
     config["PORT_QOS_MAP"]["Ethernet8"]["dscp_to_tc_map"] = "OTHER";
-    CHECK_THAT(refusal_of(config), Contains("port Ethernet8 has another dscp_to_tc_map"));
+    CHECK_THAT(refusal_of(config), Contains("port Ethernet8 has a different dscp_to_tc_map"));
   }
   SECTION("a port that does not exist") {
     config["PORT"].erase("Ethernet40");
@@ -285,9 +285,9 @@ TEST_CASE("a row that names an object that the file lacks is refused") {
     CHECK_THAT(to_text(sonic().import({"x.json", config.dump(1)}).problems.front()),
                Contains(what) && Contains("export the whole file"));
   };
-  refused("WRED_PROFILE", "names a wred_profile that is not there");
-  refused("BUFFER_PROFILE", "names a profile that is not there");
-  refused("MAP_PFC_PRIORITY_TO_QUEUE", "names a pfc_to_queue_map that is not there");
+  refused("WRED_PROFILE", "names a wred_profile that does not exist");
+  refused("BUFFER_PROFILE", "names a profile that does not exist");
+  refused("MAP_PFC_PRIORITY_TO_QUEUE", "names a pfc_to_queue_map that does not exist");
 }
 
 TEST_CASE("a file that is not a config_db is refused with its line") {
@@ -309,7 +309,7 @@ TEST_CASE("a file that is not a config_db is refused with its line") {
   config["PORT_QOS_MAP"].erase("Ethernet8");
   for (auto& row : config["PORT_QOS_MAP"])
     row["dscp_to_tc_map"] = "GONE";
-  CHECK_THAT(text_of(config.dump(1)), Contains("names a dscp_to_tc_map that is not there"));
+  CHECK_THAT(text_of(config.dump(1)), Contains("names a dscp_to_tc_map that does not exist"));
 }
 
 TEST_CASE("captured counters are compared with the plan, queue by queue") {

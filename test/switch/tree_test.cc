@@ -207,8 +207,8 @@ TEST_CASE("IOS XR: paths contain the modules of their nodes and all keys of thei
 TEST_CASE("a text that is not a configuration is refused with the line that shows it") {
   CHECK_THAT(problems_of("nxos", "% Invalid command\n"), Contains("running:1"));
   CHECK_THAT(problems_of("junos", "error: syntax\n"), Contains("error message of the switch"));
-  CHECK_THAT(problems_of("openconfig", "{"), Contains("this is not JSON"));
-  CHECK_THAT(problems_of("srlinux", ""), Contains("nothing of QoS"));
+  CHECK_THAT(problems_of("openconfig", "{"), Contains("the JSON is incomplete"));
+  CHECK_THAT(problems_of("srlinux", ""), Contains("neither QoS"));
 }
 
 TEST_CASE("an import contains the site's classes, queues, weights and PFC") {
@@ -290,7 +290,7 @@ TEST_CASE(
       "code-points 011010\n";
   const auto& vendor = *find_vendor("junos");
   auto plan = make_plan(import_text(vendor, text), {"et-0/0/9"}, {});
-  CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("another classifier"));
+  CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("different classifier"));
   plan = make_plan(import_text(vendor, text), {"et-0/0/0"}, {});
   plan.groups[0].queues[1].weight = 101;
   CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("expected 1..100"));
