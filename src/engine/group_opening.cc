@@ -118,10 +118,10 @@ void GroupOpening::poll_calls() {
       const bool has_failed = lost != nullptr && lost->failed.load();
       const Error gone{ErrorCode::kRemote, "the connection was closed", ""};
       const Error why = call->opening.failure().value_or(has_failed ? lost->error : gone);
-      on_lost({why.code,
-               fmt::format("cannot reach {}: {}", member_name(plan_.us, call->place.peer),
-                           why.what),
-               "see its log for the reason"});
+      on_lost(
+          {why.code,
+           fmt::format("cannot reach {}: {}", member_name(plan_.us, call->place.peer), why.what),
+           "see its log for the reason"});
       if (error_) return;
     }
     if (state != core::ConnectionState::kOpen) {

@@ -97,7 +97,8 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) { s.compression = kCompressionModes[v.integer]; }},
     {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|nscc",
      "congestion control: `queue` measures each path's base delay and jitter, and keeps the "
-     "queueing delay short compared with them; `nscc` uses ECN marks and delay, as Ultra Ethernet does, for "
+     "queueing delay short compared with them; `nscc` uses ECN marks and delay, as Ultra Ethernet "
+     "does, for "
      "fabrics that mark",
      [](Settings& s, const KnobValue& v) {
        s.congestion = static_cast<core::CongestionKind>(v.integer);
