@@ -24,7 +24,7 @@ dlcp_apart(dlcp_order  # at(), median(), bad()
   src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
   src/order/swap_search.cc)
 dlcp_apart(dlcp_synth_plan src/synth/topology.cc)  # refuse()
-dlcp_apart(dlcp_nccl src/nccl/collnet.cc)  # part_of()
+dlcp_apart(dlcp_nccl src/nccl/collnet.cc src/nccl/profile/recorder.cc)  # part_of(), kCollectivesMax
 dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
   src/simulate/figures/iteration.cc src/simulate/figures/neighbours.cc src/simulate/opponents/pfabric.cc
   src/simulate/opponents/window_transport.cc)

@@ -22,5 +22,6 @@ void add_stats(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);  // in cli/simulate
 void add_synth(CLI::App& app, ExitCode& exit_code);     // in cli/synth
 void add_top(CLI::App& app, ExitCode& exit_code);
+void add_whatif(CLI::App& app, ExitCode& exit_code);  // in cli/whatif
 
 }  // namespace dlcp::cli

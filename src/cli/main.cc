@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
       "in a job, set NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP. `dlcp doctor` checks a host and a "
       "network; `dlcp bench` measures them.",
       DLCP_VERSION, "`dlcp COMMAND --help` explains a command, its numbers and its exit codes."};
-  constexpr AddVerb kVerbs[] = {add_doctor, add_abi,      add_bench,    add_order,
-                                add_synth,  add_simulate, add_stats,    add_top,
-                                add_exact,  add_knobs,    add_counters, add_traffic_class};
+  constexpr AddVerb kVerbs[] = {add_doctor,   add_abi,      add_bench,        add_order, add_synth,
+                                add_simulate, add_stats,    add_top,          add_exact, add_whatif,
+                                add_knobs,    add_counters, add_traffic_class};
   return static_cast<int>(run_program(program, kVerbs, argc, argv));
 }

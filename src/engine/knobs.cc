@@ -192,6 +192,11 @@ constexpr Knob kKnobs[] = {
      "file to which the counters are written as one JSON object when the last communicator "
      "ends; `%p` becomes the process id",
      [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
+    {"DLCP_PROFILE_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file for when each collective began and ended, for `dlcp whatif`; `%r` becomes the rank, "
+     "`%h` "
+     "the host, `%p` the process id; works beside any network of NCCL",
+     [](Settings& s, const KnobValue& v) { s.profile_file = v.text; }},
     {"DLCP_TRACE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file to which the headers of the last packets of a lane, and the decisions between them, "
      "are written when a connection fails; Wireshark reads it with scripts/wireshark; `%p` "

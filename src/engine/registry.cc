@@ -296,6 +296,14 @@ void Registry::on_failure(const Opened& origin, core::ContextId context, const E
     if (opened != &origin) opened->engine->fail_context(context, error);
 }
 
+std::uint64_t Registry::total(core::Counter counter) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = statistics_.total(counter);
+  for (const Opened* opened : open_)
+    sum += opened->engine->counters()[counter];
+  return sum;
+}
+
 void Registry::retire(std::shared_ptr<Opened> opened) {
   {
     const std::lock_guard lock(mutex_);

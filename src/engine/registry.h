@@ -45,6 +45,9 @@ class Registry {
   // Logs once that connections use another carrier than the best one.
   void say_fallback(const std::string& fallback);
 
+  // The sum of a counter over all lanes, open or closed.
+  std::uint64_t total(core::Counter counter);
+
   WayBook& ways() { return ways_; }
   // Records that a connection from that device uses `way`; logs it if NCCL assumes another one.
   void note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way);

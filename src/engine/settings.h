@@ -49,9 +49,10 @@ struct Settings {
   std::size_t eager_bytes = 0;
   bool gso = false;
   bool gro = false;
-  std::string fault;       // faults to inject, for tests
-  std::string stats_file;  // empty: none
-  std::string trace_file;  // empty: none
+  std::string fault;         // faults to inject, for tests
+  std::string stats_file;    // empty: none
+  std::string profile_file;  // empty: none
+  std::string trace_file;    // empty: none
   bool live_stats = false;
   Duration linger{0};
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact

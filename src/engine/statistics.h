@@ -19,6 +19,10 @@ class Statistics {
   void add(const core::Counters& counters, std::string_view datapath,
            const std::vector<datapath::NamedCount>& counts);
 
+  std::uint64_t total(core::Counter counter) const {
+    return core_[static_cast<std::size_t>(counter)];
+  }
+
   // One object: every core counter by name, "mean_burst", and for each type of datapath that was
   // open ("udp", "verbs") an object with its counters.
   std::string json() const;

@@ -52,6 +52,7 @@ class EventTable {
   std::optional<OpContext> find(EventHandle step);
 
   std::uint64_t comm_id() const { return comm_id_; }
+  std::uint32_t ranks() const { return ranks_; }
   // See ReductionCalls.
   std::optional<CallPart> next_call(std::size_t bytes, int type, bool& contradicted);
 

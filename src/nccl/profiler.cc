@@ -25,6 +25,8 @@ constinit int* activation_mask = nullptr;
 constinit std::array<std::atomic<std::size_t>, 2> wanted_by{};  // by Reason
 constinit std::atomic<std::size_t> in_use_by{0};
 constinit std::array<std::atomic<EventTable*>, kCommunicatorsMax> tables{};
+// By table: the communicator's index in the profile.
+constinit std::array<std::atomic<std::uint32_t>, kCommunicatorsMax> profiled_as{};
 constinit std::size_t tables_end = 0;  // no place from here on was ever used
 
 std::atomic<std::size_t>& wanted(Reason reason) {
@@ -40,6 +42,8 @@ void set_mask() {
     std::uint64_t mask = 0;
     mask |= wanted_for(Reason::kLoss) ? kProfileNetPlugin : 0;
     mask |= wanted_for(Reason::kDirect) ? kProfileProxyOp : 0;
+    if (Profile::active() != nullptr)
+      mask |= kProfileColl | kProfileP2p | kProfileProxyOp | kProfileProxyStep | kProfileKernelCh;
     __atomic_store_n(activation_mask, static_cast<int>(mask), __ATOMIC_RELAXED);
   }
 }
@@ -60,6 +64,30 @@ EventTable* table_of(void* context) {
   const std::uint64_t place = as_number(context);
   return place == 0 || place > tables.size() ? nullptr
                                              : tables[place - 1].load(std::memory_order_acquire);
+}
+
+// The table's handles have a purpose only then.
+bool identifies() {
+  return wanted_for(Reason::kLoss) || wanted_for(Reason::kDirect);
+}
+
+// The table's handle of a step.
+std::uint64_t step_in_table(std::uint64_t step) {
+  Profile* const profile = Profile::active();
+  if (profile == nullptr) return step;
+  return EventTable::step_of(profile->recorder().inner_of(step), Recorder::step_number(step));
+}
+
+// Called with the context's place in `tables` and its table, which exists.
+template <class Record>
+void* with_table(void* context, Record&& record) noexcept {
+  void* handle = nullptr;
+  guarded("profiler event", [&] {
+    if (EventTable* table = table_of(context))
+      handle = as_pointer(record(*table, as_number(context) - 1));
+    return ResultCode::kSuccess;
+  });
+  return handle;
 }
 
 }  // namespace
@@ -119,6 +147,7 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
   return guarded("profiler init", [&] {
     set_logger(logger);
     Communicators::of_process().learn_rank(comm_id, rank, ranks);
+    Profile* const profile = Profile::of_process();
     const std::lock_guard lock(mutex);
     activation_mask = mask;
     set_mask();
@@ -126,6 +155,9 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
       if (tables[i].load(std::memory_order_relaxed) == nullptr) {
         tables[i].store(new EventTable(comm_id, static_cast<std::uint32_t>(ranks)),
                         std::memory_order_release);
+        if (profile != nullptr)
+          profiled_as[i] = profile->begin({comm_id, static_cast<std::uint32_t>(std::max(rank, 0)),
+                                           static_cast<std::uint32_t>(ranks)});
         *context = as_pointer(i + 1);
         tables_end = std::max(tables_end, i + 1);
         ++in_use_by;
@@ -140,51 +172,112 @@ ResultCode finalize(void* context) noexcept {
   return guarded(
       "profiler finalize",
       [&] {
-        const std::lock_guard lock(mutex);
-        if (EventTable* table = table_of(context)) {
-          // NCCL has joined all threads that could still have used it.
-          tables[as_number(context) - 1].store(nullptr, std::memory_order_release);
-          delete table;
-          --in_use_by;
+        bool ended = false;
+        {
+          const std::lock_guard lock(mutex);
+          if (EventTable* table = table_of(context)) {
+            // NCCL has joined all threads that could still have used it.
+            tables[as_number(context) - 1].store(nullptr, std::memory_order_release);
+            delete table;
+            --in_use_by;
+            ended = true;
+          }
+          if (in_use_by == 0) activation_mask = nullptr;  // NCCL may be unloaded
         }
-        if (in_use_by == 0) activation_mask = nullptr;  // NCCL may be unloaded
+        // Without the lock, because it may wait for the profile's thread.
+        if (Profile* const profile = Profile::active(); profile != nullptr && ended) profile->end();
         return ResultCode::kSuccess;
       });
 }
 
-void* start_collective(void* context, const Collective& collective) noexcept {
+void* start_collective(void* context, const Collective& collective,
+                       const ProfiledCall& call) noexcept {
+  return with_table(
+      context,
+      [&](EventTable& table, std::size_t place) {
+        const Time now = engine::steady_now();
+        Profile* const profile = Profile::active();
+        const std::uint64_t handle = profile == nullptr || identifies()
+                                         ? table.start_collective(now, collective)
+                                         : EventTable::EventHandle{0};
+        return profile == nullptr
+                   ? handle
+                   : record_call(*profile, now, profiled_as[place], table.ranks(), call, handle);
+      });
+}
+
+void* start_point_to_point(void* context, const ProfiledCall& call) noexcept {
+  Profile* const profile = Profile::active();
+  if (profile == nullptr) return as_pointer(EventTable::point_to_point());
+  return with_table(context, [&](const EventTable& table, std::size_t place) {
+    return record_call(*profile, engine::steady_now(), profiled_as[place], table.ranks(), call,
+                       EventTable::point_to_point());
+  });
+}
+
+void* start_kernel(void* collective, std::uint8_t channel) noexcept {
   void* handle = nullptr;
   guarded("profiler event", [&] {
-    if (EventTable* table = table_of(context))
-      handle = as_pointer(table->start_collective(engine::steady_now(), collective));
+    if (Profile* const profile = Profile::active())
+      handle = as_pointer(
+          profile->recorder().start_kernel(engine::steady_now(), as_number(collective), channel));
     return ResultCode::kSuccess;
   });
   return handle;
-}
-
-void* start_point_to_point() noexcept {
-  return as_pointer(EventTable::point_to_point());
 }
 
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept {
+  // An operation of another process carries that process's context and handles.
+  if (operation.pid != getpid() || operation.nSteps <= 0 || operation.chunkSize <= 0)
+    return nullptr;
+  return with_table(context, [&](EventTable& table, std::size_t) {
+    Profile* const profile = Profile::active();
+    const std::uint64_t given = as_number(collective);
+    const std::uint64_t parent = profile == nullptr ? given : profile->recorder().inner_of(given);
+    const bool sends = operation.isSend != 0;
+    const std::uint64_t handle =
+        parent == 0 ? 0
+                    : table.start_operation(parent, static_cast<std::uint32_t>(operation.nSteps),
+                                            static_cast<std::size_t>(operation.chunkSize), sends);
+    return profile == nullptr
+               ? handle
+               : profile->recorder().start_operation(engine::steady_now(), given,
+                                                     operation.channelId, sends, handle);
+  });
+}
+
+void* start_step(void* operation, int step) noexcept {
+  if (step < 0) return nullptr;
+  const auto number = static_cast<std::uint32_t>(step);
+  Profile* const profile = Profile::active();
+  if (profile == nullptr) return as_pointer(EventTable::step_of(as_number(operation), number));
   void* handle = nullptr;
   guarded("profiler event", [&] {
-    // An operation of another process carries that process's context and handles.
-    if (operation.pid == getpid() && operation.nSteps > 0 && operation.chunkSize > 0) {
-      if (EventTable* table = table_of(context))
-        handle = as_pointer(table->start_operation(
-            as_number(collective), static_cast<std::uint32_t>(operation.nSteps),
-            static_cast<std::size_t>(operation.chunkSize), operation.isSend != 0));
-    }
+    handle = as_pointer(profile->recorder().start_step(as_number(operation), number));
     return ResultCode::kSuccess;
   });
   return handle;
 }
 
-void* start_step(void* operation, int step) noexcept {
-  return step < 0 ? nullptr
-                  : as_pointer(EventTable::step_of(as_number(operation),
-                                                   static_cast<std::uint32_t>(step)));
+ResultCode stop_event(void* event) noexcept {
+  Profile* const profile = Profile::active();
+  if (profile == nullptr || event == nullptr) return ResultCode::kSuccess;
+  return guarded("profiler event", [&] {
+    profile->recorder().stop(engine::steady_now(), as_number(event));
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode record_event_state(void* event, int state, void*) noexcept {
+  Profile* const profile = Profile::active();
+  if (profile == nullptr || event == nullptr) return ResultCode::kSuccess;
+  return guarded("profiler event", [&] {
+    if (state == kStepReceiveWait)
+      profile->recorder().receive_posted(engine::steady_now(), as_number(event));
+    else if (state == kStepReceiveFlushWait || state == kStepReceiveGpuWait)
+      profile->recorder().receive_arrived(engine::steady_now(), as_number(event));
+    return ResultCode::kSuccess;
+  });
 }
 
 void answer(void* context, void* step, const ProfiledNetPlugin& question) noexcept {
@@ -196,7 +289,7 @@ void answer(void* context, void* step, const ProfiledNetPlugin& question) noexce
             auto& asked = *static_cast<Question*>(question.data);
             if (asked.communicator_class != kUndefined)
               table->set_communicator_class(asked.communicator_class);
-            asked.answer = table->find(as_number(step));
+            asked.answer = table->find(step_in_table(as_number(step)));
           }
         }
         return ResultCode::kSuccess;

@@ -1,9 +1,11 @@
-// DLCP's implementation of NCCL's profiler interface. It does not profile; it identifies transfers.
-// The net plugin asks through NCCL's callback with the operation's `phandle`. NCCL then starts a
-// network event with this profiler, on the same thread, below the event of the step.
+// DLCP's implementation of NCCL's profiler interface. It identifies transfers, and with
+// DLCP_PROFILE_FILE it records collectives (profile/).
+// To identify a transfer, the net plugin asks through NCCL's callback with the operation's
+// `phandle`. NCCL then starts a network event with this profiler, on the same thread, below the
+// event of the step.
 //
-// NCCL's activation mask is one number per process. While no communicator has a budget, it is 0 and
-// NCCL makes none of these calls.
+// NCCL's activation mask is one number per process. While no communicator has a budget and nothing
+// is recorded, it is 0 and NCCL makes none of these calls.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include "nccl/abi/profiler.h"
 #include "nccl/event_table.h"
 #include "nccl/guard.h"
+#include "nccl/profile/call.h"
 
 namespace dlcp::nccl::profiler {
 
@@ -41,12 +44,17 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
                 DebugLogger logger) noexcept;
 ResultCode finalize(void* context) noexcept;
 
-// Handles that NCCL stores are numbers, never pointers.
-void* start_collective(void* context, const Collective& collective) noexcept;
-void* start_point_to_point() noexcept;
+// Handles that NCCL stores are numbers, never pointers: the profile's if there is one, which stores
+// those of the table of events; otherwise the table's.
+void* start_collective(void* context, const Collective& collective,
+                       const ProfiledCall& call) noexcept;
+void* start_point_to_point(void* context, const ProfiledCall& call) noexcept;
+void* start_kernel(void* collective, std::uint8_t channel) noexcept;
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept;
 void* start_step(void* operation, int step) noexcept;
 void answer(void* context, void* step, const ProfiledNetPlugin& question) noexcept;
+ResultCode stop_event(void* event) noexcept;  // entries of the table expire without being stopped
+ResultCode record_event_state(void* event, int state, void* arguments) noexcept;
 
 template <class Coll>
 Collective collective_of(const Coll& from) {
@@ -64,10 +72,10 @@ ResultCode start_event(void* context, void** handle, Event* event) noexcept {
   *handle = nullptr;
   switch (event->type) {
     case kProfileColl:
-      *handle = start_collective(context, collective_of(event->coll));
+      *handle = start_collective(context, collective_of(event->coll), collective_call(event->coll));
       break;
     case kProfileP2p:
-      *handle = start_point_to_point();
+      *handle = start_point_to_point(context, point_to_point_call(event->p2p));
       break;
     case kProfileProxyOp:
       *handle = start_operation(context, event->parentObj, event->proxyOp);
@@ -75,19 +83,15 @@ ResultCode start_event(void* context, void** handle, Event* event) noexcept {
     case kProfileProxyStep:
       *handle = start_step(event->parentObj, event->proxyStep.step);
       break;
+    case kProfileKernelCh:
+      *handle = start_kernel(event->parentObj, event->kernelCh.channelId);
+      break;
     case kProfileNetPlugin:
       answer(context, event->parentObj, event->netPlugin);
       break;
     default:
       break;
   }
-  return ResultCode::kSuccess;
-}
-
-inline ResultCode stop_event(void*) noexcept {
-  return ResultCode::kSuccess;  // entries expire without being stopped
-}
-inline ResultCode record_event_state(void*, int, void*) noexcept {
   return ResultCode::kSuccess;
 }
 

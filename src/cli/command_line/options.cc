@@ -46,6 +46,11 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& valu
   return verb.add_option(name, value, help);
 }
 
+CLI::Option* add_texts(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
+                       const std::string& help) {
+  return verb.add_option(name, values, help);
+}
+
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help) {
   return verb.add_option(name, values, help);

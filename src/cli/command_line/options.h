@@ -27,6 +27,8 @@ CLI::Option* add_flag(CLI::App& verb, const std::string& name, bool& value,
                       const std::string& help);
 CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& value,
                       const std::string& help);
+CLI::Option* add_texts(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
+                       const std::string& help);
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help);
 // Takes the value from this environment variable if the command line does not give it.

@@ -8,9 +8,12 @@ namespace {
 constexpr std::size_t kSlots = 4;
 constexpr std::size_t kPieceBytes = 128 * 1024;  // reduced between two polls of the network
 
-// The handle of message `number` since the start, with `per_run` messages per all-reduce.
+// The step of message `number` since the start, with `per_run` messages per all-reduce.
+int in_run(std::uint64_t number, std::size_t per_run) {
+  return static_cast<int>(number % per_run);
+}
 void* phandle(ProxyOperation* operation, std::uint64_t number, std::size_t per_run) {
-  return operation == nullptr ? nullptr : operation->phandle(static_cast<int>(number % per_run));
+  return operation == nullptr ? nullptr : operation->phandle(in_run(number, per_run));
 }
 
 }  // namespace
@@ -41,17 +44,27 @@ void RingChannel::restart(NcclPart* nccl, void* collective) {
 
 bool RingChannel::test() {
   const auto arrived = recv_.test();
-  if (arrived) bytes_ += static_cast<std::uint64_t>(*arrived);
+  if (arrived) {
+    bytes_ += static_cast<std::uint64_t>(*arrived);
+    if (receiving_ != nullptr)
+      receiving_->finished(in_run(recv_.done() - 1, receives_per_run_), true);
+  }
   const auto departed = send_.test();
+  if (departed && sending_ != nullptr)
+    sending_->finished(in_run(send_.done() - 1, sends_per_run_), false);
   return arrived || departed;
 }
 
 bool RingChannel::post() {
   bool moved = false;
   // NCCL posts receives of a whole slice, even for shorter messages.
-  while (recv_.posted() < to_post_ && recv_.posted() - consumed_ < kSlots &&
-         recv_.post(kRingSliceBytes, phandle(receiving_.get(), recv_.posted(), receives_per_run_)))
+  while (
+      recv_.posted() < to_post_ && recv_.posted() - consumed_ < kSlots &&
+      recv_.post(kRingSliceBytes, phandle(receiving_.get(), recv_.posted(), receives_per_run_))) {
+    if (receiving_ != nullptr)
+      receiving_->receive_posted(in_run(recv_.posted() - 1, receives_per_run_));
     moved = true;
+  }
   while (unposted() > 0) {
     while (!steps_[send_from_].sends)
       send_from_++;
@@ -104,6 +117,10 @@ bool RingChannel::step(const void* input, void* output) {
   bool moved = post();
   moved |= test();
   moved |= work(static_cast<const std::byte*>(input), static_cast<std::byte*>(output));
+  if (done()) {
+    sending_.reset();
+    receiving_.reset();
+  }
   return moved;
 }
 

@@ -12,7 +12,7 @@ constexpr std::size_t kGuard = 128;
 constexpr std::byte kGuardByte{0xa5};
 constexpr std::size_t kAlign = 4096;
 
-std::size_t round_up(std::size_t bytes, std::size_t to) {
+std::size_t rounded_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
 }  // namespace
@@ -26,8 +26,8 @@ Slots::Slots(Registrar& plugin, void* comm, std::size_t count, std::size_t slot_
       comm_(comm),
       count_(count),
       slot_bytes_(slot_bytes),
-      stride_(round_up(slot_bytes + kGuard, kGuard)) {
-  const std::size_t bytes = round_up(count_ * stride_, kAlign);
+      stride_(rounded_up(slot_bytes + kGuard, kGuard)) {
+  const std::size_t bytes = rounded_up(count_ * stride_, kAlign);
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlign, bytes)));
   if (memory_ == nullptr) throw std::bad_alloc();
   std::memset(memory_.get(), 0, bytes);

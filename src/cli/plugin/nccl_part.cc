@@ -51,6 +51,7 @@ class PartOf final : public NcclPart {
     event.coll.nChannels = call.channels;
     event.coll.algo = call.algorithm;
     event.coll.proto = call.protocol;
+    event.coll.sendBuff = call.input;
     return start(event);
   }
   void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
@@ -68,6 +69,18 @@ class PartOf final : public NcclPart {
     Event event = of_type(nccl::kProfileProxyStep, operation);
     event.proxyStep.step = step;
     return start(event);
+  }
+  void* start_kernel(void* collective, std::uint8_t channel) override {
+    if (!events_wanted()) return nullptr;
+    Event event = of_type(nccl::kProfileKernelCh, collective);
+    event.kernelCh.channelId = channel;
+    return start(event);
+  }
+  void record_state(void* event, int state) override {
+    if (event != nullptr) t_.recordEventState(event, state, nullptr);
+  }
+  void stop(void* event) override {
+    if (event != nullptr) t_.stopEvent(event);
   }
   void start_net_event(void* step, std::int64_t id, void* data) override {
     if (!events_wanted()) return;
@@ -128,10 +141,24 @@ ProxyOperation::ProxyOperation(NcclPart& part, void* collective, int steps, bool
                                int chunk_bytes, pid_t pid)
     : part_(part), event_(part.start_operation(collective, steps, chunk_bytes, sends, pid)) {}
 
+ProxyOperation::~ProxyOperation() {
+  part_.stop(event_);
+}
+
 void* ProxyOperation::phandle(int step) {
-  StepHandle& slot = steps_[static_cast<std::size_t>(step % kStepsUnderWay)];
-  slot = {part_.start_step(event_, step), this};
-  return &slot;
+  slot(step) = {part_.start_step(event_, step), this};
+  return &slot(step);
+}
+
+void ProxyOperation::receive_posted(int step) {
+  part_.record_state(slot(step).event, nccl::kStepReceiveWait);
+}
+
+void ProxyOperation::finished(int step, bool receive) {
+  StepHandle& handle = slot(step);
+  if (receive) part_.record_state(handle.event, nccl::kStepReceiveGpuWait);
+  part_.stop(handle.event);
+  handle.event = nullptr;
 }
 
 }  // namespace dlcp::cli

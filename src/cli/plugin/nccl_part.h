@@ -22,6 +22,7 @@ struct CollectiveCall {
   const char* datatype = "ncclFloat32";
   std::size_t count = 0;
   std::uint8_t channels = 1;
+  const void* input = nullptr;  // this rank's buffer
 };
 
 // The same in setNetAttr's bits; all ones for a word whose number in NCCL is not known here.
@@ -49,7 +50,11 @@ class NcclPart {
   virtual void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
                                 pid_t pid) = 0;
   virtual void* start_step(void* operation, int step) = 0;
+  virtual void* start_kernel(void* collective, std::uint8_t channel) = 0;
   virtual void start_net_event(void* step, std::int64_t id, void* data) = 0;
+  // An event that was not started (null) has no state and no end.
+  virtual void record_state(void* event, int state) = 0;
+  virtual void stop(void* event) = 0;
 
   bool events_wanted() const { return mask_ != 0; }
 
@@ -69,8 +74,15 @@ class ProxyOperation {
   ProxyOperation(const ProxyOperation&) = delete;
   ProxyOperation& operator=(const ProxyOperation&) = delete;
 
+  // The operation's event ends with it.
+  ~ProxyOperation();
+
   // Starts the step's event, again on each call, and returns the handle for isend or irecv.
   void* phandle(int step);
+  // The plugin took the step's receive.
+  void receive_posted(int step);
+  // The step's message has arrived, or has been sent; its event ends.
+  void finished(int step, bool receive);
 
   // The target of a phandle in NCCL 2.27 to 2.30; opaque to plugins.
   struct StepHandle {
@@ -81,6 +93,8 @@ class ProxyOperation {
  private:
   friend class NcclPart;
   static constexpr int kStepsUnderWay = 8;  // NCCL_STEPS
+
+  StepHandle& slot(int step) { return steps_[static_cast<std::size_t>(step % kStepsUnderWay)]; }
 
   NcclPart& part_;
   void* event_;

@@ -19,7 +19,15 @@ inline constexpr std::uint64_t kProfileColl = 1 << 1;
 inline constexpr std::uint64_t kProfileP2p = 1 << 2;
 inline constexpr std::uint64_t kProfileProxyOp = 1 << 3;
 inline constexpr std::uint64_t kProfileProxyStep = 1 << 4;
+inline constexpr std::uint64_t kProfileKernelCh = 1 << 6;
 inline constexpr std::uint64_t kProfileNetPlugin = 1 << 7;
+
+// States that recordEventState reports of a step: a receive was posted; its data is there, and is
+// flushed or waits for the GPU.
+inline constexpr int kStepReceiveWait = 10;
+inline constexpr int kStepReceiveFlushWait = 11;
+inline constexpr int kStepReceiveGpuWait = 12;
+inline constexpr int kKernelChannelStop = 22;  // of a kernel event, before it is stopped
 
 struct ProfiledCollV4 {
   std::uint64_t seqNumber;

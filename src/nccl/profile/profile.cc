@@ -1,0 +1,181 @@
+#include "nccl/profile/profile.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "core/counters.h"
+#include "engine/environment.h"
+#include "engine/registry.h"
+#include "engine/settings.h"
+#include "nccl/log.h"
+#include "util/fork_guard.h"
+#include "util/system_text.h"
+#include "whatif/overlap.h"
+#include "whatif/run_file.h"
+
+namespace dlcp::nccl {
+namespace {
+
+constinit std::atomic<Profile*> process_profile{nullptr};
+
+std::string host_name() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "";
+  return name;
+}
+
+// 0, or the error.
+int write_whole(const std::string& name, const std::string& text) {
+  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return errno;
+  std::size_t written = 0;
+  int error = 0;
+  while (written < text.size() && error == 0) {
+    const ssize_t put = ::write(file, text.data() + written, text.size() - written);
+    if (put > 0) written += static_cast<std::size_t>(put);
+    if (put < 0 && errno != EINTR) error = errno;
+  }
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+std::string load_path() {
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  if (!settings) {
+    say({engine::LogLevel::kWarn, "no profile is written: " + settings.error().message()});
+    return {};
+  }
+  return settings.value().profile_file;
+}
+
+}  // namespace
+
+std::string profile_file_name(const std::string& path, const whatif::Run& run) {
+  std::string name;
+  for (std::size_t i = 0; i < path.size(); i++) {
+    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+    if (next == 'r')
+      name += run.rank >= 0 ? fmt::format("{}", run.rank) : fmt::format("pid{}", run.pid);
+    else if (next == 'h')
+      name += run.host;
+    else if (next == 'p')
+      name += fmt::format("{}", run.pid);
+    else {
+      name += path[i];
+      continue;
+    }
+    i++;
+  }
+  return name;
+}
+
+Profile* Profile::of_process() {
+  static Profile* const profile = [] {
+    const std::string path = load_path();
+    if (!path.empty()) arm_fork_guard();
+    return path.empty() ? nullptr : new Profile(path);
+  }();
+  process_profile.store(profile, std::memory_order_release);
+  return profile;
+}
+
+Profile* Profile::active() {
+  return process_profile.load(std::memory_order_acquire);
+}
+
+Profile::~Profile() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopping_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::uint32_t Profile::begin(const whatif::Communicator& communicator) {
+  const std::uint32_t index = recorder_.add_communicator(communicator);
+  const std::lock_guard lock(mutex_);
+  if (communicators_++ > 0) return index;
+  stop_ = false;
+  // The application's handlers must not run on this thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { write_periodically(); });
+  } catch (const std::system_error&) {
+    // Without the thread the file is written at the end alone.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return index;
+}
+
+void Profile::end() {
+  std::thread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (communicators_ == 0 || --communicators_ > 0) return;
+    stop_ = true;
+    ended = std::move(thread_);
+  }
+  stopping_.notify_all();
+  if (ended.joinable()) ended.join();
+  write();
+}
+
+void Profile::write_periodically() {
+  std::uint64_t written = 0;
+  std::unique_lock lock(mutex_);
+  while (!stopping_.wait_for(lock, kWriteInterval, [this] { return stop_; })) {
+    lock.unlock();
+    if (const std::uint64_t recorded = recorder_.recorded(); recorded != written) {
+      write();
+      written = recorded;
+    }
+    lock.lock();
+  }
+}
+
+whatif::Run Profile::collect() {
+  whatif::Run run;
+  recorder_.copy_to(run);
+  whatif::find_overlaps(run.records);
+  sampler_.copy_to(run);
+  for (const whatif::Communicator& one : run.communicators) {
+    if (run.rank >= 0 && one.ranks <= run.ranks) continue;
+    run.rank = static_cast<std::int32_t>(one.rank);
+    run.ranks = one.ranks;
+  }
+  run.host = host_name();
+  run.pid = getpid();
+  engine::Registry& registry = engine::Registry::of_process();
+  run.compressed_bytes = registry.total(core::Counter::kBytesCompressed);
+  run.compressed_wire_bytes = registry.total(core::Counter::kBytesCompressedWire);
+  return run;
+}
+
+void Profile::write() {
+  const std::lock_guard lock(file_mutex_);
+  const whatif::Run run = collect();
+  if (name_.empty()) name_ = profile_file_name(path_, run);
+  const std::string part = name_ + ".part";
+  int error = write_whole(part, whatif::write_run(run));
+  if (error == 0 && std::rename(part.c_str(), name_.c_str()) != 0) error = errno;
+  if (error == 0 || failed_) return;
+  failed_ = true;
+  unlink(part.c_str());
+  say({engine::LogLevel::kWarn,
+       fmt::format("cannot write the profile '{}': {}; set DLCP_PROFILE_FILE to a file in a folder "
+                   "that this rank may write to",
+                   name_, system_text(error))});
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,232 @@
+#include "nccl/profile/recorder.h"
+
+#include <algorithm>
+
+namespace dlcp::nccl {
+namespace {
+
+constexpr std::size_t kCollectivesMax = 4096;  // in flight, or enqueued ahead
+constexpr std::size_t kOperationsMax = 16384;
+constexpr std::size_t kCommunicatorsMax = 1024;
+constexpr std::size_t kKindsMax = 1024;
+constexpr std::size_t kCopiedAtOnce = 512;  // records, in about 10 us
+
+// A handle consists of kind (2 bits), step or channel (24) and number (38).
+enum class Kind : std::uint64_t { kKernel = 0, kCollective = 1, kOperation = 2, kStep = 3 };
+constexpr unsigned kNumberBits = 38;
+constexpr unsigned kStepBits = 24;
+constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
+constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
+
+std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
+  return static_cast<std::uint64_t>(kind) << (kNumberBits + kStepBits) | step << kNumberBits |
+         (number & kNumberMask);
+}
+Kind kind_of(std::uint64_t handle) {
+  return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
+}
+std::uint64_t number_of(std::uint64_t handle) {
+  return handle & kNumberMask;
+}
+
+}  // namespace
+
+std::uint32_t Recorder::step_number(Handle step) {
+  return static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
+}
+
+std::uint32_t Recorder::add_communicator(const whatif::Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  if (communicators_.size() == kCommunicatorsMax) return 0;
+  communicators_.push_back(communicator);
+  sequences_.push_back(0);
+  return static_cast<std::uint32_t>(communicators_.size() - 1);
+}
+
+std::uint32_t Recorder::kind_index(const whatif::Kind& kind) {
+  const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
+  if (found != kinds_.end()) return static_cast<std::uint32_t>(found - kinds_.begin());
+  if (kinds_.size() == kKindsMax) return 0;
+  kinds_.push_back(kind);
+  return static_cast<std::uint32_t>(kinds_.size() - 1);
+}
+
+Recorder::Collective* Recorder::collective_of(std::uint64_t number) {
+  if (collectives_.empty() || number == 0) return nullptr;
+  Collective& slot = collectives_[number % kCollectivesMax];
+  return slot.number == number ? &slot : nullptr;
+}
+
+Recorder::Operation* Recorder::operation_of(Handle event) {
+  if (operations_.empty() || number_of(event) == 0) return nullptr;
+  Operation& slot = operations_[number_of(event) % kOperationsMax];
+  return slot.number == number_of(event) ? &slot : nullptr;
+}
+
+Recorder::Handle Recorder::start_collective(Time now, std::uint32_t communicator,
+                                            const whatif::Kind& kind, std::uint64_t bytes,
+                                            Handle inner) {
+  const std::lock_guard lock(mutex_);
+  if (communicator >= communicators_.size()) return 0;
+  if (collectives_.empty()) {
+    collectives_.resize(kCollectivesMax);
+    operations_.resize(kOperationsMax);
+    records_.resize(kRecordsMax);
+  }
+  const std::uint64_t number = ++collectives_started_ & kNumberMask;
+  Collective& slot = collectives_[number % kCollectivesMax];
+  slot = {};
+  slot.number = number;
+  slot.inner = inner;
+  slot.record.communicator = communicator;
+  slot.record.kind = kind_index(kind);
+  slot.record.sequence = ++sequences_[communicator];
+  slot.record.bytes = bytes;
+  slot.record.enqueued_ns = ns_of(now);
+  return handle(Kind::kCollective, number);
+}
+
+void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
+  whatif::Record& record = collective.record;
+  // The same channel once more after everything has ended: a graph is replayed.
+  if (collective.open == 0 && (collective.seen & bit) != 0) {
+    record.sequence = ++sequences_[record.communicator];
+    record.enqueued_ns = ns_of(now);
+    record.blocked_ns = 0;
+    collective.place = collective.seen = collective.observed = collective.outstanding = 0;
+    collective.begun = collective.kernels = false;
+  }
+  collective.seen |= bit;
+  collective.open++;
+}
+
+Recorder::Handle Recorder::start_operation(Time now, Handle parent, std::uint8_t channel,
+                                           bool sends, Handle inner) {
+  if (kind_of(parent) != Kind::kCollective) return 0;
+  const std::lock_guard lock(mutex_);
+  Collective* const collective = collective_of(number_of(parent));
+  if (collective == nullptr) return 0;
+  begin(now, *collective, std::uint64_t{1} << (32 + (channel * 2u + (sends ? 1u : 0u)) % 32));
+  if (!collective->begun) {
+    collective->record.start_ns = collective->record.end_ns = ns_of(now);
+    collective->begun = true;
+  }
+  const std::uint64_t number = ++operations_started_ & kNumberMask;
+  const bool observed = !sends && collective->observed == 0;
+  if (observed) collective->observed = number;
+  operations_[number % kOperationsMax] = {number, collective->number, inner, observed};
+  return handle(Kind::kOperation, number);
+}
+
+Recorder::Handle Recorder::start_kernel(Time now, Handle parent, std::uint8_t channel) {
+  if (kind_of(parent) != Kind::kCollective) return 0;
+  const std::lock_guard lock(mutex_);
+  Collective* const collective = collective_of(number_of(parent));
+  if (collective == nullptr) return 0;
+  begin(now, *collective, std::uint64_t{1} << channel % 32);
+  if (!collective->kernels) {
+    // NCCL's proxy begins when the collective is enqueued, maybe long before the GPU reaches it.
+    collective->record.start_ns = collective->record.end_ns = ns_of(now);
+    collective->kernels = kernels_ = collective->begun = true;
+  }
+  return handle(Kind::kKernel, collective->number, channel + std::uint64_t{1});
+}
+
+Recorder::Handle Recorder::start_step(Handle operation, std::uint32_t step) {
+  if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
+  const std::lock_guard lock(mutex_);
+  const Operation* const found = operation_of(operation);
+  if (found == nullptr || (!found->observed && found->inner == 0)) return 0;
+  return handle(Kind::kStep, found->number, step);
+}
+
+void Recorder::receive_posted(Time now, Handle step) {
+  if (kind_of(step) != Kind::kStep) return;
+  const std::lock_guard lock(mutex_);
+  const Operation* const operation = operation_of(step);
+  if (operation == nullptr || !operation->observed) return;
+  Collective* const collective = collective_of(operation->collective);
+  if (collective == nullptr || collective->observed != operation->number) return;
+  if (collective->outstanding == 0) collective->blocked_since_ns = ns_of(now);
+  collective->outstanding |= std::uint64_t{1} << step_number(step) % 64;
+}
+
+void Recorder::receive_arrived(Time now, Handle step) {
+  if (kind_of(step) != Kind::kStep) return;
+  const std::lock_guard lock(mutex_);
+  const Operation* const operation = operation_of(step);
+  if (operation == nullptr || !operation->observed) return;
+  Collective* const collective = collective_of(operation->collective);
+  if (collective == nullptr || collective->outstanding == 0) return;
+  collective->outstanding &= ~(std::uint64_t{1} << step_number(step) % 64);
+  if (collective->outstanding != 0) return;
+  // A receive is posted before the kernel runs; only the time within the collective counts.
+  const std::int64_t since = std::max(collective->blocked_since_ns, collective->record.start_ns);
+  collective->record.blocked_ns += std::max<std::int64_t>(0, ns_of(now) - since);
+}
+
+void Recorder::stop(Time now, Handle event) {
+  const std::lock_guard lock(mutex_);
+  if (kind_of(event) == Kind::kOperation) {
+    const Operation* const operation = operation_of(event);
+    Collective* const collective =
+        operation == nullptr ? nullptr : collective_of(operation->collective);
+    if (collective != nullptr) end(now, *collective, false);
+  } else if (kind_of(event) == Kind::kKernel) {
+    if (Collective* const collective = collective_of(number_of(event))) end(now, *collective, true);
+  }
+}
+
+void Recorder::end(Time now, Collective& collective, bool kernel) {
+  if (collective.open == 0) return;
+  if (kernel || !collective.kernels) collective.record.end_ns = ns_of(now);
+  if (--collective.open == 0) write(collective);
+}
+
+void Recorder::write(Collective& collective) {
+  const bool kept = collective.place != 0 && collective.place + kRecordsMax > recorded_;
+  if (collective.place != 0 && !kept) return;
+  if (!kept) collective.place = ++recorded_;
+  records_[collective.place % kRecordsMax] = collective.record;
+}
+
+Recorder::Handle Recorder::inner_of(Handle event) {
+  const std::lock_guard lock(mutex_);
+  if (kind_of(event) == Kind::kCollective) {
+    const Collective* const collective = collective_of(number_of(event));
+    return collective == nullptr ? 0 : collective->inner;
+  }
+  const Operation* const operation = operation_of(event);
+  return operation == nullptr || kind_of(event) == Kind::kKernel ? 0 : operation->inner;
+}
+
+std::uint64_t Recorder::recorded() {
+  const std::lock_guard lock(mutex_);
+  return recorded_;
+}
+
+void Recorder::copy_to(whatif::Run& run) {
+  std::uint64_t next = 1;
+  std::uint64_t end = 1;
+  {
+    const std::lock_guard lock(mutex_);
+    run.communicators = communicators_;
+    run.kinds = kinds_;
+    run.collectives = recorded_;
+    run.starts = kernels_ ? "kernel" : "proxy";
+    end = recorded_ + 1;
+    next = end > kRecordsMax ? end - kRecordsMax : 1;
+  }
+  run.records.reserve(static_cast<std::size_t>(end - next));
+  while (next < end) {
+    const std::lock_guard lock(mutex_);
+    // Records may have been overwritten since the lock was last held.
+    if (recorded_ >= kRecordsMax) next = std::max(next, recorded_ - kRecordsMax + 1);
+    for (std::size_t i = 0; i < kCopiedAtOnce && next < end; i++, next++)
+      run.records.push_back(records_[next % kRecordsMax]);
+  }
+  // Kinds and communicators may have been added meanwhile, but only for records beyond `end`; a
+  // record that is updated keeps them.
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,165 @@
+// The recorder behind DLCP_PROFILE_FILE: events in, records out.
+#include "nccl/profile/recorder.h"
+
+#include "catch.h"
+#include "nccl/profile/buffer_sampler.h"
+#include "nccl/profile/profile.h"
+
+using namespace dlcp;
+using namespace dlcp::nccl;
+
+namespace {
+
+Time at(std::int64_t us) {
+  return time_from_ns(us * 1000);
+}
+
+const whatif::Kind kAllReduce{"AllReduce", "float32", "RING", "SIMPLE", 2};
+
+whatif::Run run_of(Recorder& recorder) {
+  whatif::Run run;
+  recorder.copy_to(run);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a collective lasts from its first kernel to its last, whatever the proxy does before") {
+  Recorder recorder;
+  const auto comm = recorder.add_communicator({7, 1, 4});
+  const auto call = recorder.start_collective(at(10), comm, kAllReduce, 4096, 0);
+  const auto receive = recorder.start_operation(at(12), call, 0, false, 0);
+  const auto send = recorder.start_operation(at(12), call, 0, true, 0);
+  const auto first = recorder.start_kernel(at(20), call, 0);
+  const auto second = recorder.start_kernel(at(21), call, 1);
+  recorder.stop(at(30), receive);
+  recorder.stop(at(31), second);
+  recorder.stop(at(33), first);
+  CHECK(run_of(recorder).records.empty());
+  recorder.stop(at(40), send);
+  const auto run = run_of(recorder);
+  REQUIRE(run.records.size() == 1);
+  CHECK(run.records[0].enqueued_ns == 10000);
+  CHECK(run.records[0].start_ns == 20000);
+  CHECK(run.records[0].end_ns == 33000);
+  CHECK(run.records[0].sequence == 1);
+  CHECK(run.starts == "kernel");
+  CHECK(run.communicators[0].id == 7);
+}
+
+TEST_CASE("without kernel events a collective lasts as long as the proxy's operations") {
+  Recorder recorder;
+  const auto call =
+      recorder.start_collective(at(1), recorder.add_communicator({}), kAllReduce, 64, 0);
+  const auto send = recorder.start_operation(at(2), call, 0, true, 0);
+  recorder.stop(at(9), send);
+  const auto run = run_of(recorder);
+  REQUIRE(run.records.size() == 1);
+  CHECK(run.records[0].start_ns == 2000);
+  CHECK(run.records[0].end_ns == 9000);
+  CHECK(run.starts == "proxy");
+}
+
+TEST_CASE("a receive that is outstanding counts once, and only within the collective") {
+  Recorder recorder;
+  const auto call =
+      recorder.start_collective(at(0), recorder.add_communicator({}), kAllReduce, 64, 0);
+  const auto receive = recorder.start_operation(at(0), call, 0, false, 0);
+  const auto other = recorder.start_operation(at(0), call, 1, false, 0);
+  CHECK(recorder.start_step(other, 0) == 0);  // one channel is enough
+  const auto step0 = recorder.start_step(receive, 0);
+  const auto step1 = recorder.start_step(receive, 1);
+  recorder.receive_posted(at(1), step0);
+  recorder.receive_posted(at(2), step1);
+  const auto kernel = recorder.start_kernel(at(10), call, 0);
+  recorder.receive_arrived(at(14), step0);
+  recorder.receive_arrived(at(15), step0);  // flush, then wait for the GPU
+  recorder.receive_arrived(at(18), step1);
+  recorder.stop(at(20), receive);
+  recorder.stop(at(20), other);
+  recorder.stop(at(22), kernel);
+  CHECK(run_of(recorder).records.at(0).blocked_ns == 8000);
+}
+
+TEST_CASE("each replay of a captured graph is a record of its own") {
+  Recorder recorder;
+  const auto call =
+      recorder.start_collective(at(0), recorder.add_communicator({}), kAllReduce, 64, 0);
+  for (std::int64_t replay = 1; replay <= 3; replay++) {
+    const auto kernel = recorder.start_kernel(at(100 * replay), call, 0);
+    recorder.stop(at(100 * replay + 5), kernel);
+  }
+  const auto run = run_of(recorder);
+  REQUIRE(run.records.size() == 3);
+  CHECK(run.records[2].start_ns == 300000);
+  CHECK(run.records[2].end_ns == 305000);
+  CHECK(run.records[2].sequence == 3);
+}
+
+TEST_CASE("only the newest records are kept, and the number of all is known") {
+  Recorder recorder;
+  const auto comm = recorder.add_communicator({});
+  constexpr auto kAll = static_cast<std::int64_t>(Recorder::kRecordsMax) + 100;
+  for (std::int64_t i = 1; i <= kAll; i++) {
+    const auto call = recorder.start_collective(at(i), comm, kAllReduce, 64, 0);
+    recorder.stop(at(i), recorder.start_kernel(at(i), call, 0));
+  }
+  const auto run = run_of(recorder);
+  CHECK(run.collectives == static_cast<std::uint64_t>(kAll));
+  REQUIRE(run.records.size() == Recorder::kRecordsMax);
+  CHECK(run.records.front().sequence == 101);
+  CHECK(run.records.back().sequence == static_cast<std::uint64_t>(kAll));
+}
+
+TEST_CASE("handles of others, and of what was overwritten, change nothing") {
+  Recorder recorder;
+  CHECK(recorder.start_kernel(at(1), 0, 0) == 0);
+  CHECK(recorder.start_operation(at(1), 0x1234567890, 0, true, 0) == 0);
+  for (const std::uint64_t handle : {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 63}) {
+    recorder.stop(at(1), handle);
+    recorder.receive_posted(at(1), handle);
+    recorder.receive_arrived(at(1), handle);
+    CHECK(recorder.inner_of(handle) == 0);
+  }
+  CHECK(run_of(recorder).records.empty());
+}
+
+TEST_CASE("handles of the table of events are kept, and their steps reported") {
+  Recorder recorder;
+  const auto call =
+      recorder.start_collective(at(0), recorder.add_communicator({}), kAllReduce, 64, 77);
+  const auto send = recorder.start_operation(at(0), call, 0, true, 88);
+  CHECK(recorder.inner_of(call) == 77);
+  const auto step = recorder.start_step(send, 5);
+  CHECK(recorder.inner_of(step) == 88);
+  CHECK(Recorder::step_number(step) == 5);
+}
+
+TEST_CASE("host buffers are sampled, and what cannot be read is no crash but a reason") {
+  BufferSampler sampler;
+  whatif::Run run;
+  sampler.look(at(0), "float32", reinterpret_cast<const void*>(std::uintptr_t{4096}), 1 << 20);
+  sampler.copy_to(run);
+  CHECK(run.samples.empty());
+  CHECK_THAT(run.buffers, Contains("GPU memory"));
+  const std::vector<float> zeros(1 << 16);
+  sampler.look(at(200'000), "float32", zeros.data(), zeros.size() * sizeof(float));
+  run = {};
+  sampler.copy_to(run);
+  REQUIRE(run.samples.size() == 1);
+  CHECK(run.samples[0].ratio > 10);
+  CHECK(run.buffers.empty());
+  CHECK(short_type_name("ncclBfloat16") == "bfloat16");
+  CHECK(element_bytes("bfloat16") == 2);
+  CHECK(element_bytes("float8e4m3") == 1);
+}
+
+TEST_CASE("the file's name has rank, host and process") {
+  whatif::Run run;
+  run.rank = 3;
+  run.host = "n7";
+  run.pid = 42;
+  CHECK(profile_file_name("/tmp/%h-run-%r.%p.json", run) == "/tmp/n7-run-3.42.json");
+  run.rank = -1;
+  CHECK(profile_file_name("run-%r%", run) == "run-pid42%");
+}
