@@ -18,13 +18,13 @@ dlcp_apart(dlcp_util src/util/quantity.cc)  # Unit
 dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc src/core/setup/handshake.cc)  # kRenoGrowth, kLongestPause
 dlcp_apart(dlcp_datapath_udp src/datapath/udp/interfaces.cc)  # system_error()
 dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/send_ring.cc)  # kLineBytes
-dlcp_apart(dlcp_engine src/engine/hub_word.cc)  # kMagic, kVersion, garbled()
+dlcp_apart(dlcp_engine src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
 dlcp_apart(dlcp_order  # at(), median(), bad()
   src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
   src/order/swap_search.cc)
 dlcp_apart(dlcp_synth_plan src/synth/topology.cc)  # refuse()
-dlcp_apart(dlcp_nccl src/nccl/collnet.cc src/nccl/profile/recorder.cc)  # part_of(), kCollectivesMax
+dlcp_apart(dlcp_nccl src/nccl/collnet/collnet.cc src/nccl/profile/recorder.cc)  # part_of(), kCollectivesMax
 dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
   src/simulate/figures/iteration.cc src/simulate/figures/neighbours.cc src/simulate/opponents/pfabric.cc
   src/simulate/opponents/window_transport.cc)

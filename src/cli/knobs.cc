@@ -1,5 +1,5 @@
 // `dlcp knobs`: the knob table.
-#include "engine/knobs.h"
+#include "engine/settings/knobs.h"
 
 #include "cli/command_line/document.h"
 #include "cli/commands.h"

@@ -1,5 +1,5 @@
 // Settings of the protocol. The defaults suit a job that sets nothing. Ranges are enforced where
-// settings are read (engine/knobs), not here.
+// settings are read (engine/settings/knobs), not here.
 #pragma once
 
 #include <cstddef>

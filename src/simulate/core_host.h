@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/pump.h"
+#include "engine/pump/pump.h"
 #include "simulate/phantom_datapath.h"
 
 namespace dlcp::simulate {

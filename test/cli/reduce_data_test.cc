@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "cli/launch/bench_error.h"
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 
 using namespace dlcp::cli;
 using dlcp::collective::DataType;

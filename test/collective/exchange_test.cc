@@ -1,11 +1,11 @@
-#include "collective/exchange.h"
+#include "collective/exchange/exchange.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "catch.h"
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 #include "memory_group.h"
 
 using namespace dlcp;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "collective/hub_exchange.h"
+#include "collective/exchange/hub_exchange.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

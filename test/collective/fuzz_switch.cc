@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "collective/switch_hello.h"
-#include "collective/switch_name.h"
-#include "collective/switch_worker.h"
+#include "collective/switchml/switch_hello.h"
+#include "collective/switchml/switch_name.h"
+#include "collective/switchml/switch_worker.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

@@ -1,6 +1,6 @@
 // Behaviour of hubs that differs from that of ranks in direct exchange. exchange_test checks that
 // their sums have the same bits, losses included.
-#include "collective/hub_exchange.h"
+#include "collective/exchange/hub_exchange.h"
 
 #include <cstring>
 

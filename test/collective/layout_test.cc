@@ -1,4 +1,4 @@
-#include "collective/layout.h"
+#include "collective/exchange/layout.h"
 
 #include <set>
 

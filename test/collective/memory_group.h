@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "collective/hub_exchange.h"
+#include "collective/exchange/hub_exchange.h"
 #include "util/rng.h"
 
 namespace dlcp::test {

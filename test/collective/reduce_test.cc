@@ -1,7 +1,7 @@
 // Every implementation compared with a reference that reduces one element at a time as the header
 // specifies. The inputs are random bits, so they include NaN, infinities, subnormals and zeros of
 // both signs.
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "collective/staging.h"
+#include "collective/calls/staging.h"
 
 #include <vector>
 

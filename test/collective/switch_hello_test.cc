@@ -1,11 +1,11 @@
 // The first packets of a job's workers, through the simulated switch and with changes on the way.
-#include "collective/switch_hello.h"
+#include "collective/switchml/switch_hello.h"
 
 #include <vector>
 
 #include "catch.h"
-#include "collective/switch_aggregator.h"
-#include "collective/switch_name.h"
+#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/switch_name.h"
 
 using namespace dlcp;
 using namespace dlcp::collective;

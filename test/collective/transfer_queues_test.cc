@@ -1,4 +1,4 @@
-#include "collective/transfer_queues.h"
+#include "collective/calls/transfer_queues.h"
 
 #include <set>
 #include <vector>

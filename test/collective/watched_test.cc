@@ -1,5 +1,5 @@
 // Calls with pauses between them, in which every connection has a pending receive.
-#include "collective/watched.h"
+#include "collective/exchange/watched.h"
 
 #include <cstring>
 #include <numeric>

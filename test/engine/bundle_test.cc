@@ -1,5 +1,5 @@
 // One NCCL connection over several lanes: two ranks with engines over memory, lane by lane.
-#include "engine/bundle.h"
+#include "engine/opening/bundle.h"
 
 #include <deque>
 #include <memory>
@@ -7,9 +7,9 @@
 #include "catch.h"
 #include "core/bounded_loss/loss_ledger.h"
 #include "datapath/device_address.h"
-#include "engine/clock.h"
-#include "engine/gathering.h"
-#include "engine/opening.h"
+#include "engine/host/clock.h"
+#include "engine/opening/gathering.h"
+#include "engine/opening/opening.h"
 #include "memory_datapath.h"
 #include "secrets.h"
 #include "util/rng.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "engine/clock.h"
-#include "engine/engine.h"
+#include "engine/host/clock.h"
+#include "engine/lane/engine.h"
 #include "memory_datapath.h"
 #include "secrets.h"
 #include "util/rng.h"

@@ -1,6 +1,6 @@
 // The engine over memory: packets that the datapath does not accept, and memory that is released
 // while they wait.
-#include "engine/engine.h"
+#include "engine/lane/engine.h"
 
 #include <sanitizer/asan_interface.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Group words come from other ranks: raw bytes, and bytes with corrected magic and version.
 #include <cstring>
 
-#include "engine/group_word.h"
+#include "engine/group/group_word.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

@@ -1,8 +1,8 @@
 // Config file text and environment values: any input is either accepted or refused with a message,
 // and accepted values are in range.
-#include "engine/config_file.h"
-#include "engine/knobs.h"
-#include "engine/settings.h"
+#include "engine/settings/config_file.h"
+#include "engine/settings/knobs.h"
+#include "engine/settings/settings.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

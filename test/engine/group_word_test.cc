@@ -1,10 +1,10 @@
-#include "engine/group_word.h"
+#include "engine/group/group_word.h"
 
 #include <array>
 #include <cstdlib>
 
 #include "catch.h"
-#include "engine/group_links.h"
+#include "engine/group/group_links.h"
 
 using namespace dlcp::engine;
 using dlcp::collective::LossFill;

@@ -1,4 +1,4 @@
-#include "engine/hub_word.h"
+#include "engine/hub/hub_word.h"
 
 #include "catch.h"
 

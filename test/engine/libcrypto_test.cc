@@ -1,5 +1,5 @@
 // AES-128-GCM by the system's libcrypto: known answers, and refusal of changed data.
-#include "engine/libcrypto.h"
+#include "engine/host/libcrypto.h"
 
 #include <string_view>
 #include <vector>

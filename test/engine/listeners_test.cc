@@ -1,5 +1,5 @@
 // Listeners to which the peer will not connect.
-#include "engine/listeners.h"
+#include "engine/lane/listeners.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "engine/engine.h"
+#include "engine/lane/engine.h"
 #include "memory_datapath.h"
 #include "secrets.h"
 

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "catch.h"
-#include "engine/live_file.h"
-#include "engine/monitor.h"
+#include "engine/live/live_file.h"
+#include "engine/live/monitor.h"
 
 using namespace dlcp;
 using namespace dlcp::engine;

@@ -1,4 +1,4 @@
-#include "engine/look_up.h"
+#include "engine/thread/look_up.h"
 
 #include "catch.h"
 

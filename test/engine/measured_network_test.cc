@@ -1,5 +1,5 @@
 // The values of an order file for this host's devices.
-#include "engine/measured_network.h"
+#include "engine/host/measured_network.h"
 
 #include "catch.h"
 

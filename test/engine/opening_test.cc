@@ -1,11 +1,11 @@
 // Two ranks that both have RoCE and UDP, where RoCE may be blocked: two engines each, over memory.
-#include "engine/opening.h"
+#include "engine/opening/opening.h"
 
 #include <memory>
 
 #include "catch.h"
 #include "datapath/device_address.h"
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 #include "memory_datapath.h"
 #include "secrets.h"
 #include "wire/frame_head.h"

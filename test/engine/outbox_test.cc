@@ -1,5 +1,5 @@
 // How many packets the core may pass to the datapath at a time.
-#include "engine/outbox.h"
+#include "engine/pump/outbox.h"
 
 #include "catch.h"
 

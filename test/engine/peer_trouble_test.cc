@@ -1,5 +1,5 @@
 // Every text about a peer that is unreachable or gone.
-#include "engine/peer_trouble.h"
+#include "engine/opening/peer_trouble.h"
 
 #include <string>
 #include <vector>

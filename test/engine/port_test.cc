@@ -1,5 +1,5 @@
 // How many lanes a device has, and how connections are distributed over them.
-#include "engine/port.h"
+#include "engine/devices/port.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "engine/presence.h"
+#include "engine/thread/presence.h"
 
 #include "catch.h"
 

@@ -1,5 +1,5 @@
 // The pump at its exact boundaries, in simulated time.
-#include "engine/pump.h"
+#include "engine/pump/pump.h"
 
 #include <memory>
 #include <vector>

@@ -1,5 +1,5 @@
 // The carrier that two ranks use, for every combination of what they have.
-#include "engine/route.h"
+#include "engine/opening/route.h"
 
 #include <vector>
 

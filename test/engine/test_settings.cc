@@ -1,10 +1,10 @@
 // Knob table, config file and environment: accepted values, and the exact text of every refusal.
 #include "catch.h"
 #include "core/config.h"
-#include "engine/config_file.h"
-#include "engine/environment.h"
-#include "engine/knobs.h"
-#include "engine/settings.h"
+#include "engine/settings/config_file.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/knobs.h"
+#include "engine/settings/settings.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The order in which pairs of addresses are tried.
-#include "engine/ways.h"
+#include "engine/opening/ways.h"
 
 #include <string>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "datapath/address_alternatives.h"
 #include "datapath/device_address.h"
-#include "engine/udp_access.h"
+#include "engine/devices/udp_access.h"
 
 using namespace dlcp;
 using datapath::DeviceAddress;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "byte_card.h"
-#include "engine/pump.h"
+#include "engine/pump/pump.h"
 #include "fuzz_input.h"
 #include "key_ring.h"
 #include "ledger.h"

@@ -1,6 +1,6 @@
 // Plans executed by ranks whose connections are queues in memory: every rank has the same bits,
 // whatever the order of arrival.
-#include "nccl/collective_plan.h"
+#include "nccl/plan/collective_plan.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "collective/memory_group.h"
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 #include "synth/candidates.h"
 #include "synth/links_file.h"
 #include "synth/plan_file.h"

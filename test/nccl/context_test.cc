@@ -1,5 +1,5 @@
 // The lifetime of a communicator's context.
-#include "nccl/context.h"
+#include "nccl/context/context.h"
 
 #include <cstdlib>
 #include <new>

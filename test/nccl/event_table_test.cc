@@ -1,4 +1,4 @@
-#include "nccl/event_table.h"
+#include "nccl/profiler/event_table.h"
 
 #include <set>
 

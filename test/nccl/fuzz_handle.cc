@@ -1,7 +1,7 @@
 // Handles come from other ranks, of any plugin and version: raw bytes, and bytes with corrected
 // magic, versions and checksum.
 #include "fuzz_input.h"
-#include "nccl/handle.h"
+#include "nccl/net/handle.h"
 #include "util/crc32c.h"
 #include "wire/frame_head.h"
 

@@ -2,8 +2,8 @@
 // another process's proxy passes, only a partial sum of a licensed ring gets a licence.
 #include "dlcp/communicator_class.h"
 #include "fuzz_input.h"
-#include "nccl/event_table.h"
 #include "nccl/loss/licence_grant.h"
+#include "nccl/profiler/event_table.h"
 
 using namespace dlcp;
 using namespace dlcp::nccl;

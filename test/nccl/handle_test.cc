@@ -1,6 +1,6 @@
 // The handle: DLCP's own decode correctly, and every foreign one is refused with a message, up to
 // the connect call.
-#include "nccl/handle.h"
+#include "nccl/net/handle.h"
 
 #include "catch.h"
 #include "datapath/device_address.h"

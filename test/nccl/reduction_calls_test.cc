@@ -1,5 +1,5 @@
 // Calls of the collective plugin matched with the information from NCCL's profiler interface.
-#include "nccl/reduction_calls.h"
+#include "nccl/collnet/reduction_calls.h"
 
 #include "catch.h"
 

@@ -13,9 +13,9 @@
 
 #include "catch.h"
 #include "cli/aggregator/server.h"
-#include "nccl/collnet.h"
-#include "nccl/group_comm.h"
-#include "nccl/handle.h"
+#include "nccl/collnet/collnet.h"
+#include "nccl/collnet/group_comm.h"
+#include "nccl/net/handle.h"
 
 namespace dlcp::test {
 

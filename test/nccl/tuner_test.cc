@@ -1,5 +1,5 @@
 // The tuner's changes to NCCL's cost table, at their boundaries.
-#include "nccl/tuner.h"
+#include "nccl/tuner/tuner.h"
 
 #include <algorithm>
 #include <array>

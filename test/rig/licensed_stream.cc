@@ -18,10 +18,10 @@
 #include <thread>
 #include <vector>
 
-#include "engine/carrier.h"
-#include "engine/clock.h"
-#include "engine/engine.h"
-#include "engine/environment.h"
+#include "engine/devices/carrier.h"
+#include "engine/host/clock.h"
+#include "engine/lane/engine.h"
+#include "engine/settings/environment.h"
 #include "secrets.h"
 #include "util/rng.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "datapath/verbs/verbs_datapath.h"
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collective/loss_counts.h"
-#include "collective/reduce.h"
+#include "collective/calls/loss_counts.h"
+#include "collective/reduce/reduce.h"
 #include "simulate/core_transport.h"
 #include "simulate/workloads.h"
 #include "util/rng.h"

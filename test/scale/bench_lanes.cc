@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "datapath/device_address.h"
-#include "engine/clock.h"
-#include "engine/engine.h"
-#include "engine/gathering.h"
-#include "engine/opening.h"
+#include "engine/host/clock.h"
+#include "engine/lane/engine.h"
+#include "engine/opening/gathering.h"
+#include "engine/opening/opening.h"
 #include "far_end.h"
 #include "secrets.h"
 

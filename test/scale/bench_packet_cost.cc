@@ -22,7 +22,7 @@
 #include "core/endpoint.h"
 #include "datapath/verbs/fake_verbs.h"
 #include "datapath/verbs/verbs_datapath.h"
-#include "engine/libcrypto.h"
+#include "engine/host/libcrypto.h"
 #include "secrets.h"
 #include "util/ordered_copy.h"
 

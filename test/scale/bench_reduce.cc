@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 #include "speed.h"
 #include "util/rng.h"
 

@@ -15,7 +15,7 @@
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 #include "secrets.h"
 
 namespace dlcp::test {

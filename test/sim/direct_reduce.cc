@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/direct_licence.h"
+#include "engine/group/direct_licence.h"
 
 namespace dlcp::test {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "collective/hub_exchange.h"
-#include "engine/send_order.h"
+#include "collective/exchange/hub_exchange.h"
+#include "engine/group/send_order.h"
 #include "world.h"
 
 namespace dlcp::test {

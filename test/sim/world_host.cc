@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/decision_notes.h"
+#include "engine/trace/decision_notes.h"
 
 namespace dlcp::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "datapath/trace/tracing_datapath.h"
-#include "engine/pump.h"
+#include "engine/pump/pump.h"
 #include "filtered_datapath.h"
 #include "world.h"
 

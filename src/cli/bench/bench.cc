@@ -8,8 +8,8 @@
 #include "cli/bench/bench_options.h"
 #include "cli/bench/runner.h"
 #include "cli/commands.h"
-#include "engine/environment.h"
-#include "engine/settings.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "cli/bench/modes.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
-#include "collective/switch_name.h"
+#include "collective/switchml/switch_name.h"
 #include "dlcp/communicator_class.h"
-#include "engine/hub_places.h"
+#include "engine/hub/hub_places.h"
 #include "synth/verify.h"
 #include "util/quantity.h"
 

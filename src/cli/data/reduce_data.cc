@@ -14,8 +14,8 @@
 
 #include "cli/data/payload.h"
 #include "cli/launch/bench_error.h"
-#include "collective/float_format.h"
-#include "collective/reduce.h"
+#include "collective/reduce/float_format.h"
+#include "collective/reduce/reduce.h"
 
 namespace dlcp::cli {
 namespace {

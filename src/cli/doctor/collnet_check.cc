@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/doctor/net_abi.h"
-#include "collective/switch_name.h"
-#include "engine/environment.h"
-#include "engine/hub_places.h"
-#include "engine/settings.h"
+#include "collective/switchml/switch_name.h"
+#include "engine/hub/hub_places.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "datapath/udp/interfaces.h"
-#include "engine/environment.h"
-#include "engine/settings.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {

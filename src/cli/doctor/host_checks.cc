@@ -9,8 +9,8 @@
 
 #include "cli/doctor/packet_rules.h"
 #include "datapath/udp/interfaces.h"
-#include "engine/environment.h"
-#include "engine/settings.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {

@@ -19,8 +19,8 @@
 #include "cli/own_plugin.h"
 #include "datapath/verbs/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
-#include "engine/environment.h"
-#include "engine/settings.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {

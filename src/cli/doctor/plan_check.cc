@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "engine/environment.h"
-#include "engine/settings.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 #include "synth/plan_file.h"
 #include "synth/proven_sum.h"
 

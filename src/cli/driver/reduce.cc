@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "collective/reduce.h"
+#include "collective/reduce/reduce.h"
 
 namespace dlcp::cli {
 namespace {

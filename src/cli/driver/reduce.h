@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collective/element.h"
+#include "collective/reduce/element.h"
 
 namespace dlcp::cli {
 

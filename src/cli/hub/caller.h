@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/hub/tenants.h"
-#include "engine/hub_word.h"
+#include "engine/hub/hub_word.h"
 
 namespace dlcp::cli {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 
 namespace dlcp::cli {
 namespace {

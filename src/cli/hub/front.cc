@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 
 namespace dlcp::cli {
 namespace {

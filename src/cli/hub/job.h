@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "cli/hub/tenants.h"
-#include "collective/hub_exchange.h"
-#include "engine/group.h"
-#include "engine/group_opening.h"
-#include "engine/hub_word.h"
-#include "engine/registry.h"
+#include "collective/exchange/hub_exchange.h"
+#include "engine/devices/registry.h"
+#include "engine/group/group.h"
+#include "engine/group/group_opening.h"
+#include "engine/hub/hub_word.h"
 
 namespace dlcp::cli {
 

@@ -19,7 +19,7 @@
 #include "cli/hub/front.h"
 #include "cli/hub/verbs.h"
 #include "datapath/ip_address.h"
-#include "engine/clock.h"
+#include "engine/host/clock.h"
 #include "util/quantity.h"
 #include "util/system_text.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/settings.h"
+#include "engine/settings/settings.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/stats/snapshot.h"
-#include "engine/live_file.h"
+#include "engine/live/live_file.h"
 
 namespace dlcp::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/stats/launch.h"
-#include "engine/live_page.h"
+#include "engine/live/live_page.h"
 
 namespace dlcp::cli {
 

@@ -22,7 +22,7 @@ Error peer_refuses(const wire::Refuse& refuse);
 // The peer has sent CLOSE too early; `what` is a whole sentence.
 Error closed_by_peer(std::string what);
 // Nothing arrives from the peer. The engine adds causes and hints, because it has the network's
-// reports (engine/peer_trouble). peer_gone(): its host rejects packets.
+// reports (engine/opening/peer_trouble). peer_gone(): its host rejects packets.
 Error peer_gone();
 // Nothing has arrived for `timeout` while `what` was going on.
 enum class Silence : std::uint8_t { kNoAnswer, kNoWord };

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nccl/collective.h"
+#include "nccl/profiler/collective.h"
 #include "util/time.h"
 
 namespace dlcp::nccl {

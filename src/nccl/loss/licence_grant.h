@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "core/bounded_loss/licence.h"
-#include "nccl/event_table.h"
 #include "nccl/loss/loss_terms.h"
-#include "nccl/net_attributes.h"
+#include "nccl/net/net_attributes.h"
+#include "nccl/profiler/event_table.h"
 
 namespace dlcp::nccl {
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "engine/environment.h"
-#include "engine/registry.h"
-#include "nccl/communicators.h"
-#include "nccl/log.h"
-#include "nccl/profiler.h"
+#include "engine/devices/registry.h"
+#include "engine/settings/environment.h"
+#include "nccl/context/communicators.h"
+#include "nccl/context/log.h"
+#include "nccl/profiler/profiler.h"
 
 namespace dlcp::nccl {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "core/bounded_loss/licence.h"
-#include "nccl/context.h"
-#include "nccl/handle.h"
+#include "nccl/context/context.h"
 #include "nccl/loss/licence_grant.h"
 #include "nccl/loss/loss_terms.h"
+#include "nccl/net/handle.h"
 
 namespace dlcp::nccl {
 

@@ -11,10 +11,10 @@
 #include <cstdio>
 
 #include "core/counters.h"
-#include "engine/environment.h"
-#include "engine/registry.h"
-#include "engine/settings.h"
-#include "nccl/log.h"
+#include "engine/devices/registry.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
+#include "nccl/context/log.h"
 #include "util/fork_guard.h"
 #include "util/system_text.h"
 #include "whatif/overlap.h"

@@ -3,7 +3,7 @@
 #include "nccl/loss/licence_grant.h"
 
 #include "catch.h"
-#include "nccl/collective.h"
+#include "nccl/profiler/collective.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/pump.h"
+#include "engine/pump/pump.h"
 #include "flow.h"
 
 namespace dlcp::test {

@@ -1,0 +1,43 @@
+// The devices that the settings and the system offer, and the open state of one: a datapath for an
+// engine and the core's configuration. carrier.h opens them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "datapath/datapath.h"
+#include "datapath/udp/interfaces.h"
+#include "engine/settings/settings.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+struct Carrier;
+
+struct OpenedDevice {
+  std::unique_ptr<datapath::Datapath> datapath;
+  core::Config config;
+  std::string description;  // for the log
+};
+
+// How packets of one carrier leave a device; holds what that carrier needs to open it.
+class Access {
+ public:
+  virtual ~Access() = default;
+  virtual const Carrier& over() const = 0;
+  virtual Result<OpenedDevice> open(const Settings& settings) const = 0;
+};
+
+// A device as offered to NCCL: an interface, or an RDMA port under its own name.
+struct Device : datapath::Interface {
+  std::vector<std::shared_ptr<const Access>> accesses;  // at most one for each carrier
+
+  // nullptr if the device cannot use this carrier.
+  const Access* over(const Carrier& carrier) const;
+};
+
+Result<std::vector<Device>> choose_devices(const Settings& settings);
+
+}  // namespace dlcp::engine

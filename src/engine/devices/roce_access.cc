@@ -1,0 +1,61 @@
+#include "engine/devices/roce_access.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "datapath/verbs/verbs_options.h"
+
+namespace dlcp::engine {
+
+constinit const Carrier kRoce{.name = "RoCE",
+                              .needs = "UDP port 4791",
+                              .lane_mbps = 190'000,
+                              .locator = datapath::LocatorKind::kQueuePair};
+
+namespace {
+
+// Payload size of an IP packet of `mtu` bytes; 0: no limit.
+std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
+  constexpr std::size_t kAboveIp = 8 + 12 + 8 + 4;  // UDP, BTH, DETH, ICRC
+  const std::size_t headers = (family == datapath::IpFamily::kV4 ? 20 : 40) + kAboveIp;
+  return mtu == 0 ? 0 : mtu - headers;
+}
+
+class RoceAccess final : public Access {
+ public:
+  explicit RoceAccess(datapath::RocePort port) : port_(std::move(port)) {}
+
+  const Carrier& over() const override { return kRoce; }
+  Result<OpenedDevice> open(const Settings& settings) const override {
+    datapath::VerbsOptions options;
+    options.port = port_;
+    options.paths = settings.paths;
+    options.tos = marks_of(settings);
+    options.datagram_bytes_max = datagram_bytes(port_.gid.ip.family, settings.mtu);
+    auto opened = datapath::open_verbs(options);
+    if (!opened) return opened.error();
+    const datapath::Limits limits = opened->datapath->limits();
+    OpenedDevice device;
+    device.description = fmt::format(
+        "{} over RoCEv2 at {} (GID {}): datagrams of {} bytes, {} paths by {}, {} UDP source ports "
+        "per peer, {} KiB receive capacity",
+        to_string(port_), opened->datapath->describe(opened->datapath->local_address()),
+        port_.gid.index, limits.datagram_bytes_max, limits.paths,
+        port_.entropy == datapath::Entropy::kFlowLabel ? "flow label" : "queue pair",
+        opened->source_ports, limits.receive_capacity_bytes >> 10);
+    device.datapath = std::move(opened->datapath);
+    return device;
+  }
+
+ private:
+  const datapath::RocePort port_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Access> roce_access(datapath::RocePort port) {
+  return std::make_shared<RoceAccess>(std::move(port));
+}
+
+}  // namespace dlcp::engine

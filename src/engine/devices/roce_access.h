@@ -1,0 +1,13 @@
+// RoCEv2 over a port of an RDMA card, as a carrier.
+#pragma once
+
+#include <memory>
+
+#include "datapath/verbs/roce_ports.h"
+#include "engine/devices/carrier.h"
+
+namespace dlcp::engine {
+
+std::shared_ptr<const Access> roce_access(datapath::RocePort port);
+
+}  // namespace dlcp::engine

@@ -1,0 +1,223 @@
+#include "engine/group/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "engine/group/direct_licence.h"
+#include "engine/host/clock.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr int kBlocksPerStep = 4;      // reduced before the network is served again
+constexpr std::size_t kLookAhead = 4;  // requests of a connection that may complete out of order
+constexpr Duration kDrainsFor = 5s;    // enough for a live peer; a dead one fails earlier
+
+}  // namespace
+
+Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging)
+    : staging_bytes_(staging),
+      staging_(staging.at_hubs ? nullptr
+                               : std::make_unique_for_overwrite<std::byte[]>(staging.bytes)),
+      exchange_(make({staging_.get(), staging.at_hubs ? 0 : staging.bytes})),
+      links_(std::move(links)),
+      lines_(links_.all().size()),
+      orders_(std::size_t{links_.rails()} * 2) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i].link = links_.all()[i];
+    if (lines_[i].link.connection != nullptr) lines_[i].link.connection->waited_for = false;
+    const auto& engine = lines_[i].link.engine;
+    if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end())
+      engines_.push_back(engine);
+  }
+  if (staging_ != nullptr) register_memory({staging_.get(), staging_bytes_.bytes, this});
+}
+
+Group::~Group() {
+  close();
+}
+
+Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) {
+  const std::lock_guard lock(mutex_);
+  if (const auto failed = failure()) return *failed;
+  const std::size_t needed = exchange_->staging_needed(call);
+  if (needed > staging_bytes_.bytes) {
+    failed_ = {
+        ErrorCode::kInvalidUsage,
+        fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging{}, but "
+                    "only {} are available",
+                    call.input.size(), links_.members(), staging_bytes_.at_hubs ? " and hubs" : "",
+                    needed, staging_bytes_.at_hubs ? " of each hub" : "", staging_bytes_.bytes),
+        "raise DLCP_COLLNET_MEMORY on all ranks"};
+    return *failed_;
+  }
+  const auto number = exchange_->start(call);
+  if (number) count_callers(1);
+  drive();
+  if (const auto failed = failure()) return *failed;
+  return number;
+}
+
+Result<bool> Group::finished(std::uint64_t call) {
+  const std::lock_guard lock(mutex_);
+  if (!exchange_->finished(call)) drive();
+  if (exchange_->finished(call)) {
+    if (waiting_ > 0) count_callers(-1);
+    return true;
+  }
+  if (const auto failed = failure()) return *failed;
+  return false;
+}
+
+Result<bool> Group::serve(const Gate& gate) {
+  const std::lock_guard lock(mutex_);
+  if (!failure()) {
+    const std::uint64_t before = moved_;
+    gate_ = gate;
+    drive();
+    if (!failure()) return moved_ != before;
+  }
+  return *failed_;
+}
+
+bool Group::idle() {
+  const std::lock_guard lock(mutex_);
+  return exchange_->idle();
+}
+
+void Group::fail(const Error& why) {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) failed_ = why;
+  for (const Line& line : lines_)
+    if (!closed_ && line.link.connection != nullptr)
+      line.link.engine->fail_context(line.link.connection->context, why);
+}
+
+void Group::count_callers(int more) {
+  waiting_ += more;
+  for (const auto& engine : engines_)
+    engine->count_callers(more);
+}
+
+void Group::drive() {
+  for (const auto& engine : engines_)
+    engine->drive();
+  for (Line& line : lines_)
+    harvest(line);
+  int block = 0;
+  for (; block < kBlocksPerStep && exchange_->work(); ++block)
+    exchange_->post_to(*this);
+  if (block > 0) {
+    moved_ += static_cast<std::uint64_t>(block);
+    const auto reduced = exchange_->blocks();
+    blocks_->whole.store(reduced.whole, std::memory_order_relaxed);
+    blocks_->partial.store(reduced.partial, std::memory_order_relaxed);
+  }
+  exchange_->post_to(*this);
+}
+
+// Handles completions among the oldest few requests, so that the repair of one message does not
+// delay other blocks.
+void Group::harvest(Line& line) {
+  std::size_t passed = 0;
+  for (auto posted = line.posted.begin(); posted != line.posted.end() && passed < kLookAhead;) {
+    const auto state = posted->request->state.load(std::memory_order_acquire);
+    if (state == Request::State::kPending) {
+      ++posted;
+      ++passed;
+      continue;
+    }
+    if (state == Request::State::kFailed) {
+      failed_ = line.link.connection->error;
+      return;
+    }
+    Request::Outcome outcome;
+    line.link.engine->test(*posted->request, outcome);
+    const collective::Transfer done = posted->transfer;
+    posted = line.posted.erase(posted);
+    ++moved_;
+    exchange_->on_done(done, outcome.bytes, outcome.holes);
+  }
+}
+
+bool Group::post(const collective::Transfer& transfer) {
+  const std::size_t at = links_.index(transfer);
+  Line& line = lines_[at];
+  const auto has_sendable = [](const Line* each) {
+    return each->link.engine->has_sendable(*each->link.connection);
+  };
+  if (failed_ ||
+      (transfer.sends &&
+       !orders_[links_.way(at)].admits(&line, exchange_->peers_at_once(), has_sendable)) ||
+      (gate_ && !gate_(transfer)))
+    return false;
+  const Memory memory{transfer.memory.data(), transfer.memory.size()};
+  const core::Licence licence = direct_licence(transfer);
+  auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory, licence)
+                               : line.link.engine->receive(*line.link.connection, memory, licence);
+  if (!posted) {
+    failed_ = posted.error();
+    return false;
+  }
+  if (posted.value() == nullptr) return false;
+  line.posted.push_back({posted.value(), transfer});
+  return true;
+}
+
+std::optional<Error> Group::failure() {
+  if (!failed_ && closed_)
+    failed_ = {ErrorCode::kInternal, "the communicator's direct exchange is closed", ""};
+  if (!failed_ && !exchange_->disagreement().empty()) {
+    failed_ = {ErrorCode::kInternal, exchange_->disagreement(),
+               "please report this message: it is a bug of DLCP, or NCCL called all-reduces in "
+               "different orders"};
+  }
+  return failed_;
+}
+
+void Group::register_memory(const Memory& registered) {
+  for (Line& line : lines_)
+    if (line.link.connection != nullptr)
+      line.link.engine->register_memory(*line.link.connection, registered);
+}
+
+void Group::release_memory(const Memory& registered) {
+  const std::lock_guard lock(mutex_);
+  for (Line& line : lines_)
+    if (!closed_ && line.link.connection != nullptr)
+      line.link.engine->release_memory(*line.link.connection, registered);
+}
+
+void Group::drain() {
+  const Time end = steady_now() + kDrainsFor;
+  constexpr timespec kPause{0, 50'000};
+  while (!exchange_->idle() && !failed_ && steady_now() < end) {
+    drive();
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+bool Group::close() {
+  const std::lock_guard lock(mutex_);
+  bool aborted = failed_.has_value() || exchange_->busy();
+  if (closed_) return aborted;
+  if (!aborted) {
+    exchange_->leave();
+    drain();
+  }
+  closed_ = true;
+  count_callers(-waiting_);
+  for (Line& line : lines_) {
+    if (line.link.connection != nullptr) {
+      line.link.engine->release_memory(*line.link.connection,
+                                       {staging_.get(), staging_ ? staging_bytes_.bytes : 0, this});
+      aborted = line.link.engine->close(line.link.connection) || aborted;
+    }
+  }
+  return aborted;
+}
+
+}  // namespace dlcp::engine

@@ -1,0 +1,398 @@
+#include "engine/lane/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "engine/host/clock.h"
+#include "engine/lane/hold.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr int kReceiveBatches = 2;     // per step: limits how long a caller is delayed
+constexpr int kTransmitBatches = 4;    // also per step
+constexpr Duration kStepTakes = 50us;  // approximately
+constexpr Duration kReclaimPatience = 10ms;
+constexpr const char* kNobodyConnects =
+    "a rank that should connect to this one has not done so within the peer timeout: it may be "
+    "late, or it may have refused the connection; see its log";
+constexpr const char* kNat =
+    "; packets arrive from other addresses than their senders state, as behind NAT, which DLCP "
+    "does not support";
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
+               const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
+               std::unique_ptr<Monitor> monitor, std::unique_ptr<Placer> placer)
+    : datapath_(std::move(datapath)),
+      placer_(std::move(placer)),
+      pump_(*datapath_, config, secrets, *placer_),
+      endpoint_(pump_.endpoint()),
+      monitor_(std::move(monitor)),
+      listeners_(config.peer_timeout),
+      notices_(std::move(log), std::move(on_failure)),
+      failures_(pump_, *datapath_, connections_, listeners_, notices_, presence_) {}
+
+Engine::~Engine() {
+  helper_.stop();
+}
+
+bool Engine::start_helper(bool takes_part) {
+  {
+    const std::lock_guard lock(mutex_);
+    helper_runs_ = true;
+    helper_takes_part_ = takes_part;
+  }
+  return helper_.start(datapath_->wait_descriptor(), [this] { return on_helper_wake(); });
+}
+
+Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
+  return datapath_->check_reachable(peer);
+}
+
+core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number,
+                                         std::vector<wire::EndpointAddress> lanes, bool is_spare) {
+  Hold hold(*this);
+  const auto listening = endpoint_.listen(context, number, std::move(lanes));
+  listeners_.open(listening.id, context, is_spare);
+  return listening;
+}
+
+void Engine::close_listener(core::ListenerId listener) {
+  Hold hold(*this);
+  listeners_.close(listener);
+  endpoint_.close_listener(hold.now(), listener);
+  flush(hold.now());
+}
+
+Connection* Engine::connect(core::ContextId context, const wire::Invitation& listener,
+                            const wire::EndpointAddress& to, const wire::Membership& membership,
+                            core::OnSilence on_silence) {
+  Hold hold(*this);
+  const auto id = endpoint_.connect(hold.now(), context, listener, to, membership, on_silence);
+  Connection& connection = connections_.add(*this, id, context, true);
+  step(hold.now());
+  return &connection;
+}
+
+std::vector<wire::EndpointAddress> Engine::peer_lanes(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.peer_lanes(connection.id);
+}
+
+void Engine::decline(core::ContextId context, const wire::Invitation& listener,
+                     const wire::EndpointAddress& to, const core::Refusal& why) {
+  Hold hold(*this);
+  endpoint_.decline(hold.now(), context, listener, to, why);
+  step(hold.now());
+}
+
+Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId context) {
+  Hold hold(*this);
+  step(hold.now());
+  const auto id = endpoint_.accept(listener);
+  if (!id) {
+    if (auto failure = listeners_.failure(listener, hold.now())) return std::move(*failure);
+    if (listeners_.waits_long(listener, hold.now())) {
+      const bool foreign = endpoint_.counters()[core::Counter::kDroppedForeignHost] != 0;
+      notices_.say(LogLevel::kWarn, fmt::format("{}{}", kNobodyConnects, foreign ? kNat : ""));
+    }
+    return static_cast<Connection*>(nullptr);
+  }
+  Connection& connection = connections_.add(*this, *id, context, false);
+  connection.membership = endpoint_.membership(*id);
+  if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event had no connection
+    connection.fail({ErrorCode::kRemote, "the peer closed the connection before it was accepted",
+                     "see its log for the reason"});
+  }
+  return &connection;
+}
+
+core::ConnectionState Engine::poll_state(Connection& connection) {
+  Hold hold(*this);
+  step(hold.now());
+  return connection.failed.load() ? core::ConnectionState::kClosed : endpoint_.state(connection.id);
+}
+
+Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends,
+                              const core::Licence& licence) {
+  Hold hold(*this);
+  if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
+  Request* request = connection.free_slot();
+  if (request == nullptr) {
+    step(hold.now());
+    return request;
+  }
+  request->memory = {memory.data, memory.bytes};
+  request->registration = memory.registration;
+  request->outcome = {};
+  request->posted_at = hold.now();
+  request->licence = licence;
+  request->state.store(Request::State::kPending, std::memory_order_relaxed);
+  bool taken = false;
+  if (sends) {
+    taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence);
+  } else {
+    taken = pump_.post_receive(hold.now(), connection.id, request->name,
+                               {memory.data, memory.bytes}, licence);
+  }
+  if (!taken) {
+    request->state.store(Request::State::kFree, std::memory_order_relaxed);
+    step(hold.now());
+    if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
+    return static_cast<Request*>(nullptr);
+  }
+  request->waited_for = connection.waited_for;
+  if (request->waited_for) presence_.waits();
+  flush(hold.now());
+  take_events(hold.now());
+  return request;
+}
+
+Result<Request*> Engine::send(Connection& connection, const Memory& message,
+                              const core::Licence& licence) {
+  return post(connection, message, true, licence);
+}
+
+Result<Request*> Engine::receive(Connection& connection, const Memory& buffer,
+                                 const core::Licence& licence) {
+  return post(connection, buffer, false, licence);
+}
+
+bool Engine::has_sendable(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.has_sendable(connection.id);
+}
+
+Request::State Engine::test(Request& request, Request::Outcome& outcome) {
+  Request::State state = request.state.load(std::memory_order_acquire);
+  if (state == Request::State::kPending) {
+    if (!drive()) request.connection->drive_beside();
+    state = request.state.load(std::memory_order_acquire);
+  }
+  if (state == Request::State::kDone) {
+    outcome = request.outcome;
+    request.state.store(Request::State::kFree, std::memory_order_release);
+  }
+  return state;
+}
+
+void Engine::register_memory(const Connection& connection, const Memory& registered) {
+  if (!connection.sends) return;  // received data is copied into the memory
+  Hold hold(*this);
+  const auto done = datapath_->register_memory({registered.data, registered.bytes});
+  if (!done && !said_copies_) {
+    said_copies_ = true;
+    Error error = done.error();
+    error.what += "; data sent from it will be copied, which takes more processor time";
+    notices_.say(LogLevel::kWarn, error.message());
+  }
+}
+
+void Engine::release_memory(Connection& connection, const Memory& registered) {
+  const bool sends = connection.sends;
+  {
+    Hold hold(*this);
+    if (connection.uses(registered)) {
+      endpoint_.close(hold.now(), connection.id);
+      const Error error{ErrorCode::kInternal, "memory was deregistered while requests used it",
+                        "the connection is aborted; this is expected only while a communicator "
+                        "aborts"};
+      if (!connection.failed.load(std::memory_order_relaxed))
+        notices_.say(LogLevel::kWarn, error.message());
+      failures_.end(connection, error);
+      take_events(hold.now());
+      flush(hold.now());
+    }
+  }
+  if (sends)
+    reclaim({registered.data, registered.bytes});
+  else
+    wait_until_placed({registered.data, registered.bytes});
+}
+
+// Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it
+// forces this. Hardware may be delayed by a port that is down, and the packets belong to a
+// connection that no longer needs them.
+void Engine::reclaim(std::span<std::byte> memory) {
+  const Time end = steady_now() + kReclaimPatience;
+  constexpr timespec kPause{0, 20'000};
+  for (;; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this);
+    const bool read = datapath_->reads(memory);
+    if (read && hold.now() < end) continue;
+    if (read) datapath_->abandon(memory);
+    datapath_->release_memory(memory);
+    return;
+  }
+}
+
+// Waits without the lock and without limit, because a placement that has begun cannot be stopped.
+void Engine::wait_until_placed(std::span<const std::byte> memory) {
+  constexpr timespec kPause{0, 20'000};
+  for (;; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this);
+    pump_.take_placed(hold.now());
+    if (!placer_->writes(memory)) return;
+  }
+}
+
+bool Engine::close(Connection* connection) {
+  for (const Request& request : connection->requests)
+    if (!connection->sends &&
+        request.state.load(std::memory_order_acquire) != Request::State::kFree)
+      wait_until_placed(request.memory);
+  Hold hold(*this);
+  bool aborted = connection->failed.load(std::memory_order_relaxed);
+  for (const Request& request : connection->requests)
+    aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
+  endpoint_.close(hold.now(), connection->id);
+  failures_.end(*connection,
+                {ErrorCode::kInternal, "the connection is closed", ""});  // drops held packets
+  connections_.erase(connection->id);
+  flush(hold.now());
+  take_events(hold.now());
+  return aborted;
+}
+
+void Engine::fail_context(core::ContextId context, const Error& error) {
+  Hold hold(*this);
+  failures_.context(hold.now(), context, error);
+  take_events(hold.now());
+  flush(hold.now());
+}
+
+void Engine::linger(Duration at_most, bool resets_only) {
+  const Time end = steady_now() + at_most;
+  constexpr timespec kPause{0, 200'000};
+  for (;;) {
+    {
+      Hold hold(*this);
+      step(hold.now());
+      const bool pending =
+          resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
+      if (!pending || hold.now() >= end) return;
+    }
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+bool Engine::drive() {
+  Hold hold(*this, std::try_to_lock);
+  if (hold.held()) step(hold.now());
+  return hold.held();
+}
+
+void Engine::count_callers(int more) {
+  presence_.waits(more);
+  const Hold hold(*this, std::try_to_lock);  // its destructor handles callers that may leave
+}
+
+void Engine::step(Time now) {
+  for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch)
+    now = steady_now();  // placing took time, and arrival times are relative to now
+  flush(now);
+  if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
+  take_events(now);
+  report(now);
+}
+
+void Engine::flush(Time now) {
+  for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch)
+    now = steady_now();  // sending took time, which must not count as age of later packets
+}
+
+void Engine::take_events(Time now) {
+  while (const auto event = pump_.poll_event(now))
+    on_event(now, *event);
+}
+
+void Engine::on_event(Time now, const core::Event& event) {
+  if (event.kind == core::Event::Kind::kDeclined) {
+    if (listeners_.decline(event, now)) notices_.say(LogLevel::kWarn, event.error.message());
+    return;
+  }
+  Connection* connection = connections_.find(event.connection);
+  if (connection == nullptr) return;
+  if (event.kind == core::Event::Kind::kClosed) {
+    failures_.closed(now, *connection, event);
+    return;
+  }
+  Request* request = connection->find(event.request);
+  if (request != nullptr &&
+      request->state.load(std::memory_order_relaxed) == Request::State::kPending)
+    finish(now, *request, event);
+}
+
+void Engine::finish(Time now, Request& request, const core::Event& event) {
+  Connection& connection = *request.connection;
+  if (event.lost > 0) connection.count_lost(request.licence, event.lost);
+  monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
+                       event.lost, request.licence, connection.contributions_lost});
+  if (request.waited_for) presence_.has_got();
+  request.outcome = {event.bytes, event.lost, event.holes};
+  request.state.store(Request::State::kDone, std::memory_order_release);
+}
+
+// Updates the live page, whose readers may also request exact transfers.
+void Engine::report(Time now) {
+  if (const auto exact = monitor_->exact_changed()) {
+    endpoint_.forbid_loss(*exact);
+    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: no data is lost from now on"
+                                         : "`dlcp exact --undo` was run: licences are valid "
+                                           "again");
+  }
+  if (monitor_->due() <= now || monitor_->stale(now)) monitor_->show(now, endpoint_, *datapath_);
+}
+
+// When a step is due even if no packet arrives.
+Time Engine::deadline(Time now) const {
+  return std::min(pump_.deadline(now), monitor_->due());
+}
+
+HelperThread::Sleep Engine::on_helper_wake() {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  const Time woken = steady_now();
+  const auto driven = helper_takes_part_ ? std::nullopt : presence_.look(woken);
+  if (driven) {  // the poller holds the lock most of the time
+    if (lock.try_lock()) helper_wakes_ = woken + *driven;
+    return {false, woken + *driven};
+  }
+  // A thread that holds the lock, or waits for it, also drives a step.
+  if (presence_.at_the_door().load(std::memory_order_relaxed) > 0 || !lock.try_lock())
+    return {false, woken + kStepTakes};
+  const Time now = steady_now();  // under the lock, so that other threads' steps are in the past
+  step(now);
+  if (datapath_->arm()) step(now);
+  helper_wakes_ = deadline(now);
+  const HelperThread::Sleep sleep{true, helper_wakes_};
+  const Notices::Batch said = notices_.take();
+  lock.unlock();
+  notices_.speak(said);
+  return sleep;
+}
+
+void Engine::describe(core::ContextId context, const ContextDescription& description) {
+  const std::lock_guard lock(mutex_);
+  monitor_->describe(context, description);
+}
+
+ContextSummary Engine::summary(core::ContextId context) {
+  const std::lock_guard lock(mutex_);
+  return monitor_->summary(context, endpoint_);
+}
+
+void Engine::add_to(Statistics& statistics) const {
+  statistics.add(endpoint_.counters(), datapath_->name(), datapath_->counts());
+}
+
+core::Counters Engine::counters() {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.counters();
+}
+
+}  // namespace dlcp::engine

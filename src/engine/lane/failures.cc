@@ -1,0 +1,57 @@
+#include "engine/lane/failures.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "engine/opening/peer_trouble.h"
+
+namespace dlcp::engine {
+
+Error Failures::told_of(Time now, const core::Event& event) const {
+  const Duration memory = 2 * pump_.endpoint().config().peer_timeout;
+  return explain(trouble_of(datapath_, event, now, memory));
+}
+
+void Failures::closed(Time now, Connection& connection, const core::Event& event) {
+  if (connection.failed.load(std::memory_order_relaxed)) return;
+  const Error error = told_of(now, event);
+  end(connection, error);
+  if (event.was_attempt) return;
+  notices_.say(LogLevel::kWarn, error.message());
+  notices_.failed(connection.context, error);
+  pump_.endpoint().fail_context(now, connection.context, event.error);
+  end_all(connection.context, error);
+}
+
+void Failures::device(Time now, const Error& error) {
+  if (std::exchange(device_failed_, true)) return;
+  notices_.say(LogLevel::kWarn, error.message());
+  std::set<core::ContextId> contexts = listeners_.contexts();
+  contexts.merge(connections_.contexts());
+  for (const core::ContextId each : contexts) {
+    context(now, each, error);
+    notices_.failed(each, error);
+  }
+}
+
+void Failures::context(Time now, core::ContextId context, const Error& error) {
+  pump_.endpoint().fail_context(now, context, error);
+  end_all(context, error);
+}
+
+void Failures::end_all(core::ContextId context, const Error& error) {
+  listeners_.fail(context, error);
+  connections_.for_each_of(context, [&](Connection& connection) { end(connection, error); });
+}
+
+void Failures::end(Connection& connection, const Error& error) {
+  for (const Request& request : connection.requests)
+    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
+      pump_.forget(connection.id, request.memory);
+      if (request.waited_for) presence_.has_got();
+    }
+  connection.fail(error);
+}
+
+}  // namespace dlcp::engine

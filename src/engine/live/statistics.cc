@@ -1,0 +1,48 @@
+#include "engine/live/statistics.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace dlcp::engine {
+
+void Statistics::add(const core::Counters& counters, std::string_view datapath,
+                     const std::vector<datapath::NamedCount>& counts) {
+  for (const auto& row : core::kCounterRows)
+    core_[static_cast<std::size_t>(row.counter)] += counters[row.counter];
+  auto& sums = datapaths_[std::string(datapath)];
+  sums.resize(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    sums[i] = {counts[i].name, sums[i].value + counts[i].value};
+}
+
+std::string Statistics::json() const {
+  std::string out = "{";
+  for (const auto& row : core::kCounterRows)
+    out += fmt::format("\"{}\": {}, ", row.name, core_[static_cast<std::size_t>(row.counter)]);
+  const auto packets = core_[static_cast<std::size_t>(core::Counter::kPacketsSent)];
+  const auto bursts = core_[static_cast<std::size_t>(core::Counter::kBurstsSent)];
+  out +=
+      fmt::format("\"mean_burst\": {:.2f}",
+                  bursts == 0 ? 0.0 : static_cast<double>(packets) / static_cast<double>(bursts));
+  for (const auto& [datapath, counts] : datapaths_) {
+    out += fmt::format(", \"{}\": {{", datapath);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      out += fmt::format("{}\"{}\": {}", i == 0 ? "" : ", ", counts[i].name, counts[i].value);
+    out += "}";
+  }
+  return out + "}\n";
+}
+
+void Statistics::write(const std::string& path) const {
+  std::string name = path;
+  if (const std::size_t at = name.find("%p"); at != std::string::npos)
+    name.replace(at, 2, std::to_string(getpid()));
+  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  const std::string text = json();
+  [[maybe_unused]] const ssize_t put = ::write(file, text.data(), text.size());
+  close(file);
+}
+
+}  // namespace dlcp::engine

@@ -1,0 +1,123 @@
+#include "engine/opening/peer_trouble.h"
+
+#include <fmt/format.h>
+
+#include "core/liveness/peer_errors.h"
+#include "datapath/device_address.h"
+#include "datapath/udp/interfaces.h"
+
+namespace dlcp::engine {
+namespace {
+
+using Kind = datapath::PathReport::Kind;
+
+constexpr const char* kPorts = "UDP ports 49152-65535";
+
+// A report and its possible causes. `report` completes the sentence that describes the
+// observation.
+struct Explanation {
+  std::string report;
+  std::string causes;
+};
+
+std::string test_command(const PeerTrouble& trouble) {
+  return fmt::format(
+      "test with `dlcp doctor --listen` on that host and `dlcp doctor --peer {}` here",
+      trouble.host.empty() ? "HOST" : trouble.host);
+}
+
+Explanation port_unreachable(const PeerTrouble& trouble, bool by_peer, const std::string& speaker) {
+  const std::string report = fmt::format("{} answers with ICMP port unreachable", speaker);
+  if (by_peer)
+    return {report, fmt::format("either that rank has ended, or a firewall there rejects {}: see "
+                                "that rank's log and exit status",
+                                kPorts)};
+  const std::string ports =
+      trouble.host.empty() ? kPorts : fmt::format("{} to {}", kPorts, trouble.host);
+  return {report,
+          fmt::format("a firewall or NAT between the hosts rejects {}: let them pass both ways",
+                      ports)};
+}
+
+Explanation unreachable(const PeerTrouble& trouble, const std::string& speaker) {
+  if (trouble.report.from.empty())
+    return {"this host's kernel reports the host as unreachable",
+            fmt::format("either that host is down or not connected, or its address is not in "
+                        "the subnet of this interface: see `ip neigh show {0}` and `ip route "
+                        "get {0}`",
+                        trouble.host)};
+  return {fmt::format("{} answers with ICMP host or network unreachable", speaker),
+          fmt::format("either that host is down or not connected, or a router on the path has no "
+                      "route: see `ip route get {}` here and on the routers",
+                      trouble.host)};
+}
+
+Explanation explanation_of(const PeerTrouble& trouble) {
+  const std::string& from = trouble.report.from;
+  const bool by_peer = from == trouble.host;
+  const std::string speaker = by_peer        ? "its host"
+                              : from.empty() ? "this host"
+                                             : fmt::format("{}, on the path,", from);
+  switch (trouble.report.kind) {
+    case Kind::kPortUnreachable:
+      return port_unreachable(trouble, by_peer || from.empty(), speaker);
+    case Kind::kProhibited:
+      return {fmt::format("{} answers with ICMP administratively prohibited", speaker),
+              fmt::format("a firewall rejects {}: let them pass both ways", kPorts)};
+    case Kind::kUnreachable:
+      return unreachable(trouble, speaker);
+    case Kind::kNoRoute:
+      return {fmt::format("this host has no route to {}", trouble.host),
+              fmt::format("choose interfaces on both hosts that reach each other "
+                          "(NCCL_SOCKET_IFNAME), or add a route: see `ip route get {}`",
+                          trouble.host)};
+    case Kind::kNotPermitted:
+      return {"this host's packet filter rejects outgoing packets",
+              fmt::format("let {} pass in the output rules (`nft list ruleset`, `iptables -S`)",
+                          kPorts)};
+    case Kind::kNothing:
+      break;
+  }
+  if (core::is_rejection(trouble.seen))
+    return {"",
+            fmt::format("either that rank has ended, or a firewall rejects {}: see that rank's log "
+                        "and exit status",
+                        kPorts)};
+  return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
+                          "in one direction, or NAT changes addresses on the path: see that "
+                          "rank's log",
+                          kPorts)};
+}
+
+}  // namespace
+
+Error explain(const PeerTrouble& trouble) {
+  Error error = trouble.seen;
+  if (!trouble.peer.empty()) error.what += fmt::format(" (peer {})", trouble.peer);
+  if (!core::is_silence(error)) return error;
+  const auto [report, causes] = explanation_of(trouble);
+  if (!report.empty()) error.what += "; " + report;
+  error.hint = fmt::format("{}; {}", causes, test_command(trouble));
+  if (trouble.is_own_address)
+    error.hint += fmt::format(
+        "; if that rank runs on another host: this host also has the address {}, so give each "
+        "host or container an address of its own (containers: --network host)",
+        trouble.host);
+  return error;
+}
+
+PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& closed, Time now,
+                       Duration memory) {
+  PeerTrouble trouble;
+  trouble.seen = closed.error;
+  trouble.peer = datapath.describe(closed.peer);
+  const auto address = datapath::decode_device_address(closed.peer);
+  if (!address || !core::is_silence(closed.error)) return trouble;
+  trouble.host = to_string(address->ip);
+  const auto report = datapath.last_report(closed.peer);
+  if (now - report.at <= memory) trouble.report = report;
+  trouble.is_own_address = !datapath::interface_of(address->ip).empty();
+  return trouble;
+}
+
+}  // namespace dlcp::engine

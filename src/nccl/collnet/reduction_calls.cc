@@ -1,0 +1,42 @@
+#include "nccl/collnet/reduction_calls.h"
+
+#include <algorithm>
+
+namespace dlcp::nccl {
+
+void ReductionCalls::on_operation(const Operation& operation) {
+  if (contradicted_) return;
+  const bool next = started_.empty() || started_.back().of.collective != operation.collective;
+  if (next) started_.push_back({operation, 0, 0, ++announced_});
+  Reduction& reduction = started_.back();
+  ++reduction.operations;
+  // All channels have the same chunks, and all are announced before the first call.
+  contradicted_ = reduction.calls > 0 || operation.chunk_bytes != reduction.of.chunk_bytes ||
+                  operation.steps != reduction.of.steps;
+}
+
+std::optional<std::size_t> ReductionCalls::next(std::size_t bytes, int type) {
+  if (contradicted_ || started_.empty()) return std::nullopt;
+  Reduction& reduction = started_.front();
+  const std::size_t channels = reduction.operations / 2;
+  const std::size_t groups = (channels + kChannelsPerCall - 1) / kChannelsPerCall;
+  if (reduction.operations % 2 != 0 || type != reduction.of.type) {
+    contradicted_ = true;
+    return std::nullopt;
+  }
+  const std::size_t step = reduction.calls / groups;
+  const std::size_t first = reduction.calls % groups * kChannelsPerCall;
+  const std::size_t chunk = reduction.of.chunk_bytes;
+  if (bytes != std::min(kChannelsPerCall, channels - first) * chunk) {
+    contradicted_ = true;
+    return std::nullopt;
+  }
+  const std::size_t offset = (step * channels + first) * chunk;
+  const std::size_t left =
+      offset < reduction.of.tensor_bytes ? reduction.of.tensor_bytes - offset : 0;
+  told_ = reduction.number;
+  if (++reduction.calls == groups * reduction.of.steps) started_.pop_front();
+  return std::min(left, bytes);
+}
+
+}  // namespace dlcp::nccl

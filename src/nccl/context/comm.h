@@ -1,0 +1,47 @@
+// The objects behind the pointers that NCCL holds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "engine/opening/bundle.h"
+#include "engine/opening/gathering.h"
+#include "nccl/context/context.h"
+#include "nccl/loss/licensing.h"
+
+namespace dlcp::nccl {
+
+struct ListenComm {
+  Context* context = nullptr;
+  engine::Port port;
+  std::vector<core::ListenerId> listeners;  // one on each lane
+  engine::Gathering gathering;
+  std::size_t own_lanes = 0;  // lanes of the device; spare lanes of other devices follow them
+  unsigned polls = 0;
+
+  // The listeners to poll now. Nearly all connections arrive at the device's own listeners. The
+  // others are polled less often; their helper threads respond to peers meanwhile.
+  std::span<const core::ListenerId> due() {
+    constexpr unsigned kSparesEvery = 8;
+    const bool all = ++polls % kSparesEvery == 0;
+    return std::span(listeners).first(all ? listeners.size() : own_lanes);
+  }
+};
+
+// A sendComm or a recvComm.
+struct Comm {
+  Context* context = nullptr;
+  engine::Bundle bundle;
+  Licensing licensing;
+};
+
+// Registering host memory only records the region that deregMr must release.
+struct Registration {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+}  // namespace dlcp::nccl

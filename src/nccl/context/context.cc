@@ -1,0 +1,184 @@
+#include "nccl/context/context.h"
+
+#include <string>
+#include <utility>
+
+#include "nccl/context/log.h"
+#include "nccl/context/summary.h"
+
+namespace dlcp::nccl {
+namespace {
+
+constexpr Duration kResetsTake = 100ms;  // for four, 6 ms apart, on a busy host
+
+}  // namespace
+
+Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
+                 bool until_finalize)
+    : registry_(registry),
+      id_(registry.new_context()),
+      comm_id_(comm_id),
+      communicator_class_(communicator_class),
+      until_finalize_(until_finalize),
+      setup_(registry.setup()),
+      next_ticket_(1) {
+  description_.communicator = comm_id;
+  description_.exact_because = "loss is not allowed (DLCP_LOSS_BUDGET, trafficClass)";
+}
+
+Context& Context::of_process() {
+  static Context* const context = new Context(engine::Registry::of_process(), 0, kUndefined, false);
+  return *context;
+}
+
+std::shared_ptr<const Result<engine::Setup>> Context::setup() const {
+  const std::lock_guard lock(mutex_);
+  return setup_;
+}
+
+void Context::take_setup() {
+  auto setup = registry_.setup();
+  const std::lock_guard lock(mutex_);
+  setup_ = std::move(setup);
+}
+
+Result<engine::Port> Context::port(int device) {
+  const std::lock_guard lock(mutex_);
+  auto held = ports_.find(device);
+  if (held == ports_.end()) {
+    auto opened = registry_.port(device);
+    if (!opened) return opened.error();
+    held = ports_.emplace(device, std::move(opened).value()).first;
+    show(held->second);
+  }
+  return held->second;
+}
+
+void Context::describe(std::uint32_t budget_ppm, const std::string& exact_because) {
+  const std::lock_guard lock(mutex_);
+  description_.budget_ppm = budget_ppm;
+  description_.exact_because = exact_because;
+  show();
+}
+
+void Context::describe_rank(int rank, int ranks) {
+  const std::lock_guard lock(mutex_);
+  description_.rank = rank;
+  description_.ranks = static_cast<std::uint32_t>(ranks);
+  show();
+}
+
+void Context::describe_all_reduce(const std::string& words,
+                                  const std::shared_ptr<const engine::BlockTally>& blocks) {
+  const std::lock_guard lock(mutex_);
+  description_.all_reduce = words;
+  description_.blocks = blocks;
+  show();
+}
+
+void Context::show() {
+  for (const auto& [device, port] : ports_)
+    show(port);
+}
+
+void Context::show(const engine::Port& port) {
+  engine::ContextDescription description = description_;
+  for (const engine::Lane& lane : port.lanes()) {
+    lane.engine->describe(id_, description);
+    description.blocks = nullptr;  // reported once, so that monitors do not add it for every lane
+  }
+}
+
+void Context::fail(const Error& error) {
+  std::map<int, engine::Port> ports;
+  {
+    const std::lock_guard lock(mutex_);
+    ports = ports_;
+  }
+  for (const auto& [device, port] : ports)
+    for (const engine::Lane& lane : port.lanes())
+      lane.engine->fail_context(id_, error);
+}
+
+void Context::object_opened() {
+  const std::lock_guard lock(mutex_);
+  ++open_objects_;
+}
+
+void Context::object_closed(bool aborted) {
+  {
+    const std::lock_guard lock(mutex_);
+    aborted_ = aborted_ || aborted;
+    if (--open_objects_ > 0 || (until_finalize_ && !finished_)) return;
+  }
+  if (until_finalize_) {
+    delete this;
+    return;
+  }
+  release_ports();
+}
+
+std::uint32_t Context::keep_pending(const engine::Opening& opening) {
+  const std::lock_guard lock(mutex_);
+  while (next_ticket_ == 0 || pending_.contains(next_ticket_))
+    ++next_ticket_;
+  pending_.emplace(next_ticket_, opening);
+  return next_ticket_++;
+}
+
+engine::Opening* Context::find_pending(std::uint32_t ticket, const wire::Invitation& listener) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(ticket);
+  return found == pending_.end() || !(found->second.listener() == listener) ? nullptr
+                                                                            : &found->second;
+}
+
+void Context::forget_pending(std::uint32_t ticket) {
+  const std::lock_guard lock(mutex_);
+  pending_.erase(ticket);
+}
+
+bool Context::finish() {
+  std::map<std::uint32_t, engine::Opening> abandoned;
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned.swap(pending_);
+    aborted_ = aborted_ || !abandoned.empty();
+  }
+  for (const auto& [ticket, opening] : abandoned)
+    opening.bundle().close();
+  const auto left = static_cast<int>(abandoned.size());
+  abandoned.clear();  // they keep engines alive
+  release_ports();
+  const std::lock_guard lock(mutex_);
+  open_objects_ -= left;
+  finished_ = true;
+  return open_objects_ == 0;
+}
+
+void Context::release_ports() {
+  std::map<int, engine::Port> ports;
+  bool wait = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!until_finalize_ && open_objects_ > 0) return;  // another object was opened meanwhile
+    ports.swap(ports_);
+    wait = !std::exchange(aborted_, false);
+  }
+  engine::ContextSummary summary;
+  for (const auto& [device, port] : ports)
+    for (const engine::Lane& lane : port.lanes())
+      summary.merge(lane.engine->summary(id_));
+  if (std::string line = summary_line(comm_id_, summary); !line.empty())
+    say({engine::LogLevel::kInfo, std::move(line)});
+  const auto setup = this->setup();
+  for (const auto& [device, port] : ports) {
+    for (const engine::Lane& lane : port.lanes())
+      if (wait && setup->ok())
+        lane.engine->linger(setup->value().settings.linger);
+      else
+        lane.engine->linger(kResetsTake, true);  // the process may end; one reset may be lost
+  }
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,100 @@
+// The state of one communicator (NCCL >= 2.28) or, for older versions, of the process: its identity
+// in the core, the engines it uses, and the number of objects that use them. Connections of a
+// context fail together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "engine/devices/registry.h"
+#include "engine/opening/opening.h"
+#include "nccl/abi/types.h"
+#include "util/result.h"
+
+namespace dlcp::nccl {
+
+class Context {
+ public:
+  // `until_finalize`: engines are kept until finish(), otherwise until the last object is closed.
+  Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
+          bool until_finalize);
+
+  // The context of the process, for interface versions without contexts; never destroyed.
+  static Context& of_process();
+
+  // The process's engines.
+  engine::Registry& registry() const { return registry_; }
+  // Settings and devices as of init; an error in them makes listen fail. Code below this level
+  // gets its settings as arguments.
+  std::shared_ptr<const Result<engine::Setup>> setup() const;
+  // For the process's context: called for each further init.
+  void take_setup();
+  core::ContextId id() const { return id_; }
+  std::uint64_t comm_id() const { return comm_id_; }
+  // kUndefined if each connection has its own class, or if the user set none.
+  int communicator_class() const { return communicator_class_; }
+  // True if NCCL calls setNetAttr.
+  bool tells_attributes() const { return until_finalize_; }
+  // True if the context keeps the profiler active.
+  bool may_lose() const { return may_lose_.load(); }
+  void set_may_lose() { may_lose_.store(true); }
+  // For monitoring: the loss budget, and why transfers are exact.
+  void describe(std::uint32_t budget_ppm, const std::string& exact_because);
+  void describe_rank(int rank, int ranks);
+  // The algorithm of all-reduces, or why direct exchange is not used; `blocks` may be null.
+  void describe_all_reduce(const std::string& words,
+                           const std::shared_ptr<const engine::BlockTally>& blocks);
+  // True on the first call with this topic.
+  bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
+
+  // The lanes of a device. The context also keeps them open until no object uses them any more.
+  Result<engine::Port> port(int device);
+
+  // Fails everything that is open on the context, as if one of its connections had failed.
+  void fail(const Error& error);
+
+  // An object that uses an engine (listener, connection) was opened ...
+  void object_opened();
+  // ... or closed. `aborted`: with unfinished work or after a failure, so that no peer is waited
+  // for. The last object closed after finish() deletes the context.
+  void object_closed(bool aborted);
+
+  // Keeps a connect that NCCL will repeat. The ticket is stored in its handle and is valid only
+  // with the listener of that handle. The result of find_pending() is valid until it is forgotten.
+  std::uint32_t keep_pending(const engine::Opening& opening);
+  engine::Opening* find_pending(std::uint32_t ticket, const wire::Invitation& listener);
+  void forget_pending(std::uint32_t ticket);
+
+  // Closes pending connections, waits for a bounded time for peers to confirm, and releases the
+  // engines. False if objects are still open; closing the last of them deletes the context.
+  bool finish();
+
+ private:
+  void release_ports();
+  // Updates the description; requires mutex_.
+  void show();
+  void show(const engine::Port& port);
+
+  engine::Registry& registry_;
+  const core::ContextId id_;
+  const std::uint64_t comm_id_;
+  const int communicator_class_;
+  const bool until_finalize_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Result<engine::Setup>> setup_;
+  std::map<int, engine::Port> ports_;
+  engine::ContextDescription description_;
+  std::map<std::uint32_t, engine::Opening> pending_;  // by ticket
+  std::uint32_t next_ticket_;
+  int open_objects_ = 0;
+  bool aborted_ = false;
+  bool finished_ = false;  // finish() was called
+  std::atomic<std::uint32_t> said_{0};
+  std::atomic<bool> may_lose_{false};
+};
+
+}  // namespace dlcp::nccl

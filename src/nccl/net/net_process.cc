@@ -1,0 +1,99 @@
+// init, finalize, devices and their properties. With unusable settings, one placeholder device is
+// reported, so that NCCL calls listen, which fails. Otherwise NCCL would silently use another
+// network on this rank only.
+#include <fmt/format.h>
+
+#include "nccl/abi/net_v11.h"
+#include "nccl/loss/licensing.h"
+#include "nccl/net/net.h"
+#include "nccl/net/net_attributes.h"
+#include "nccl/profiler/profiler.h"
+
+namespace dlcp::nccl::net {
+namespace {
+
+void prepare(DebugLogger logger) {
+  arm_fork_guard();
+  set_logger(logger);
+  auto& registry = engine::Registry::of_process();
+  registry.set_log(say);
+  registry.refresh();
+}
+
+}  // namespace
+
+ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept {
+  return guarded(
+      "init",
+      [&] {
+        prepare(logger);
+        profiler::set_callback(callback);
+        Context& context = Context::of_process();
+        context.take_setup();
+        announce_terms(context, kUndefined, callback != nullptr);
+        return ResultCode::kSuccess;
+      });
+}
+
+ResultCode init_communicator(void** context, std::uint64_t comm_id, int communicator_class,
+                             DebugLogger logger, ProfilerCallback callback) noexcept {
+  return guarded(
+      "init",
+      [&] {
+        *context = nullptr;
+        prepare(logger);
+        profiler::set_callback(callback);
+        auto* const opened =
+            new Context(engine::Registry::of_process(), comm_id, communicator_class, true);
+        *context = opened;
+        announce_terms(*opened, communicator_class, true);
+        return ResultCode::kSuccess;
+      });
+}
+
+ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept {
+  return guarded(
+      "setNetAttr",
+      [&] {
+        if (context != nullptr && attributes != nullptr)
+          remember_attributes(static_cast<Context*>(context)->id(),
+                              {attributes->op, attributes->algo, attributes->proto});
+        return ResultCode::kSuccess;
+      });
+}
+
+ResultCode finalize_communicator(void* context) noexcept {
+  return guarded(
+      "finalize",
+      [&] {
+        auto* owned = static_cast<Context*>(context);
+        if (owned != nullptr) forget_terms(*owned);
+        if (owned != nullptr && owned->finish()) delete owned;
+        return ResultCode::kSuccess;
+      });
+}
+
+ResultCode devices(int* count) noexcept {
+  return guarded(
+      "devices",
+      [&] {
+        const auto setup = engine::Registry::of_process().setup();
+        *count = setup->ok() ? static_cast<int>(setup->value().devices.size()) : 1;
+        return ResultCode::kSuccess;
+      });
+}
+
+Result<DeviceProperties> properties(int device) {
+  const auto setup = engine::Registry::of_process().setup();
+  const std::size_t count = setup->ok() ? setup->value().devices.size() : 1;
+  if (device < 0 || static_cast<std::size_t>(device) >= count) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("getProperties of device {}, but there are {} devices", device, count),
+                 ""};
+  }
+  if (!setup->ok()) return describe_unusable();
+  const auto index = static_cast<std::size_t>(device);
+  return describe(setup->value().devices[index], setup->value().measured[index]);
+}
+
+}  // namespace dlcp::nccl::net

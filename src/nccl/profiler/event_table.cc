@@ -1,0 +1,127 @@
+#include "nccl/profiler/event_table.h"
+
+#include <atomic>
+
+#include "collective/reduce/element.h"
+
+namespace dlcp::nccl {
+namespace {
+
+// Enough for a step of a large model that the application has enqueued ahead on 32 channels.
+constexpr std::size_t kCollectivesMax = 2048;
+constexpr std::size_t kOperationsMax = 16384;
+
+// A handle consists of kind (2 bits), step (24) and number (38). Each table begins at another
+// number.
+enum class Kind : std::uint64_t { kCollective = 1, kOperation = 2, kStep = 3 };
+constexpr unsigned kNumberBits = 38;
+constexpr unsigned kStepBits = 24;
+constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
+constexpr std::uint64_t kPointToPoint = 0;  // a number that no table uses
+constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
+
+constexpr unsigned kTableBits = 28;  // 268 million numbers before the next table's range begins
+constinit std::atomic<std::uint64_t> next_table{0};
+
+std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
+  return static_cast<std::uint64_t>(kind) << (kNumberBits + kStepBits) | step << kNumberBits |
+         number;
+}
+
+Kind kind_of(std::uint64_t handle) {
+  return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
+}
+
+// nullptr unless the slot still holds the event of this handle.
+template <class Slots>
+auto* slot_of(Slots& slots, std::uint64_t handle) {
+  const std::uint64_t number = handle & kNumberMask;
+  auto* slot = slots.empty() ? nullptr : &slots[number % slots.size()];
+  return slot != nullptr && slot->number == number ? slot : nullptr;
+}
+
+}  // namespace
+
+EventTable::EventTable(std::uint64_t comm_id, std::uint32_t ranks)
+    : comm_id_(comm_id),
+      ranks_(ranks),
+      collectives_started_(next_table.fetch_add(1) << kTableBits),
+      operations_started_(collectives_started_) {}
+
+EventTable::EventHandle EventTable::point_to_point() {
+  return handle(Kind::kCollective, kPointToPoint);
+}
+
+EventTable::EventHandle EventTable::start_collective(Time now, const Collective& collective) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t number = ++collectives_started_ & kNumberMask;
+  if (collectives_.empty()) {
+    collectives_.resize(kCollectivesMax);
+    operations_.resize(kOperationsMax);
+  }
+  const bool urgent = order_.started(now, collective);
+  collectives_[number % kCollectivesMax] = {number, collective, urgent};
+  return handle(Kind::kCollective, number);
+}
+
+EventTable::EventHandle EventTable::start_operation(EventHandle collective, std::uint32_t steps,
+                                                    std::size_t chunk_bytes, bool sends) {
+  if (kind_of(collective) != Kind::kCollective) return 0;
+  if (collective == point_to_point()) return handle(Kind::kOperation, kPointToPoint);
+  const std::lock_guard lock(mutex_);
+  const StartedCollective* of = slot_of(collectives_, collective);
+  if (of == nullptr) return 0;
+  if (is_collnet(of->collective.algorithm)) {
+    note_reduction(*of, steps, chunk_bytes);
+    return 0;  // its messages do not use the net plugin
+  }
+  const std::uint64_t number = ++operations_started_ & kNumberMask;
+  operations_[number % kOperationsMax] = {number, *of, steps, chunk_bytes, sends};
+  return handle(Kind::kOperation, number);
+}
+
+void EventTable::note_reduction(const StartedCollective& of, std::uint32_t steps,
+                                std::size_t chunk_bytes) {
+  const int type = of.collective.nccl_type;
+  if (of.collective.algorithm != Algorithm::kCollnetChain ||
+      of.collective.function != Function::kAllReduce || type < 0) {
+    reductions_.on_unknown_form();
+    return;
+  }
+  const std::size_t element = collective::bytes_of(static_cast<collective::DataType>(type));
+  reductions_.on_operation({of.number, type, of.collective.count * element, chunk_bytes, steps});
+}
+
+std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, bool& contradicted) {
+  const std::lock_guard lock(mutex_);
+  const auto real = reductions_.next(bytes, type);
+  contradicted = reductions_.contradicted();
+  return real ? std::optional(CallPart{*real, reductions_.reduction()}) : std::nullopt;
+}
+
+EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
+  if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
+  return handle(Kind::kStep, operation & kNumberMask, step);
+}
+
+std::optional<OpContext> EventTable::find(EventHandle step) {
+  if (kind_of(step) != Kind::kStep) return std::nullopt;
+  if ((step & kNumberMask) == kPointToPoint) return OpContext{};
+  const std::lock_guard lock(mutex_);
+  const Operation* found = slot_of(operations_, step);
+  if (found == nullptr) return std::nullopt;
+  OpContext context;
+  context.operation = found->number;
+  context.collective = found->of.collective;
+  context.comm_id = comm_id_;
+  context.ranks = ranks_;
+  context.steps = found->steps;
+  context.step = static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
+  context.chunk_bytes = found->chunk_bytes;
+  context.sends = found->sends;
+  context.urgent = found->of.urgent;
+  context.communicator_class = communicator_class_.load();
+  return context;
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,179 @@
+#include "nccl/switch/switch_opening.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "engine/host/clock.h"
+#include "util/rng.h"
+
+namespace dlcp::nccl {
+namespace {
+
+constexpr std::size_t kTextAt = 12;
+constexpr timespec kPause{0, 20'000};
+
+Error not_used(const std::string& why, const char* hint) {
+  return {ErrorCode::kInvalidUsage, "DLCP_COLLNET_SWITCH: " + why, hint};
+}
+
+// Returns the error of the first rank that is not able to use the switch.
+Status all_able(const std::vector<SwitchCard>& cards) {
+  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+    if (!cards[rank].able) {
+      return not_used(fmt::format("rank {} reports: {}", rank, cards[rank].why_not),
+                      "fix the cause, or unset the setting on all ranks");
+    }
+  }
+  return Unit{};
+}
+
+}  // namespace
+
+SwitchClaims& SwitchClaims::of_process() {
+  static auto* const all = new SwitchClaims;
+  return *all;
+}
+
+bool SwitchClaims::take(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return taken_.insert(name).second;
+}
+
+void SwitchClaims::give_back(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  taken_.erase(name);
+}
+
+void SwitchCard::write(std::span<std::byte, kBytes> to) const {
+  std::ranges::fill(to, std::byte{0});
+  to[0] = std::byte{able};
+  std::memcpy(&to[4], &slots, sizeof slots);
+  std::memcpy(&to[8], &word, sizeof word);
+  std::memcpy(&to[kTextAt], why_not.data(), std::min(why_not.size(), kBytes - kTextAt));
+}
+
+SwitchCard SwitchCard::read(std::span<const std::byte, kBytes> from) {
+  SwitchCard card;
+  card.able = from[0] == std::byte{1};
+  std::memcpy(&card.slots, &from[4], sizeof card.slots);
+  std::memcpy(&card.word, &from[8], sizeof card.word);
+  const char* const text = reinterpret_cast<const char*>(&from[kTextAt]);
+  card.why_not.assign(text, strnlen(text, kBytes - kTextAt));
+  return card;
+}
+
+SwitchOpening::SwitchOpening(engine::Group& group, std::string name, unsigned ranks, unsigned rank)
+    : group_(group), name_(std::move(name)), ranks_(ranks), rank_(rank) {}
+
+SwitchOpening::~SwitchOpening() {
+  if (!claim_.empty()) SwitchClaims::of_process().give_back(claim_);
+}
+
+std::string SwitchOpening::keep_claim() {
+  return std::exchange(claim_, {});
+}
+
+Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Duration peer_timeout) {
+  auto line = reach();
+  SwitchCard card;
+  card.able = line.ok();
+  card.why_not = line.ok() ? "" : line.error().what;
+  const auto named = collective::switch_name(name_);
+  card.slots = line.ok() ? std::min(named.ok() ? named.value().slots - 1 : 0u,
+                                    std::max(line.value()->packets_held(), 1u))
+                         : 0;
+  Rng rng(static_cast<std::uint64_t>(ns_of(engine::steady_now())) ^
+          static_cast<std::uint64_t>(getpid()) << 40);
+  card.word = static_cast<std::uint32_t>(rng.next());
+  auto cards = tell_all(card);
+  if (!cards) return cards.error();
+  if (const auto able = all_able(cards.value()); !able) return able.error();
+  const std::uint32_t job = cards.value()[0].word;
+  collective::SwitchHello::Terms hello;
+  hello.workers = ranks_;
+  hello.rank = rank_;
+  hello.slot = std::ranges::min_element(cards.value(), {}, &SwitchCard::slots)->slots;
+  hello.job = static_cast<std::uint8_t>(job >> 24);
+  hello.serial = job;
+  hello.word = job;
+  line.value()->join(hello, peer_timeout);
+  const auto greeted = greet(*line.value(), patience);
+  card.able = greeted.ok();
+  card.why_not = greeted.ok() ? "" : greeted.error().what;
+  cards = tell_all(card);
+  if (!cards) return cards.error();
+  if (const auto able = all_able(cards.value()); !able) return able.error();
+  return line;
+}
+
+Result<std::unique_ptr<SwitchLine>> SwitchOpening::reach() {
+  const auto named = collective::switch_name(name_);
+  if (!named) return named.error();
+  if (ranks_ > collective::kSwitchWorkersMax) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("the communicator has {} ranks, but SwitchML supports at most {} "
+                             "workers",
+                             ranks_, collective::kSwitchWorkersMax),
+                 ""};
+  }
+  const std::string claim = fmt::format("{} {}", name_, rank_);
+  if (!SwitchClaims::of_process().take(claim)) {
+    return Error{ErrorCode::kInvalidUsage,
+                 "another communicator of this process uses the switch, which serves only one", ""};
+  }
+  claim_ = claim;
+  return SwitchLine::open(named.value(), rank_);
+}
+
+Status SwitchOpening::greet(SwitchLine& line, Duration patience) {
+  const Time end = engine::steady_now() + patience;
+  for (;;) {
+    const Time now = engine::steady_now();
+    const auto greeted = line.greet(now);
+    if (!greeted) return greeted.error();
+    if (greeted.value()) return Unit{};
+    if (now >= end)
+      return Error{ErrorCode::kRemote, fmt::format("{} at {}", line.silence(), line.name()), ""};
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+// A sum of bytes to which each rank contributes only its own card.
+Result<std::vector<SwitchCard>> SwitchOpening::tell_all(const SwitchCard& card) {
+  constexpr std::size_t kBytes = SwitchCard::kBytes;
+  std::vector<std::byte> memory(std::size_t{2} * ranks_ * kBytes);
+  const std::span<std::byte> all(memory);
+  card.write(all.subspan(rank_ * kBytes).first<kBytes>());
+  collective::Call call;
+  call.input = all.first(ranks_ * kBytes);
+  call.result = all.subspan(ranks_ * kBytes);
+  call.real_bytes = call.input.size();
+  call.type = collective::DataType::kUint8;
+  const engine::Memory registered{memory.data(), memory.size(), this};
+  group_.register_memory(registered);
+  auto number = group_.start(call);
+  while (number.ok() && !number.value()) {
+    nanosleep(&kPause, nullptr);
+    number = group_.start(call);
+  }
+  Result<bool> done = number.ok() ? Result<bool>(false) : Result<bool>(number.error());
+  while (done.ok() && !done.value()) {
+    nanosleep(&kPause, nullptr);
+    done = group_.finished(*number.value());
+  }
+  group_.release_memory(registered);
+  if (!done) return done.error();
+  std::vector<SwitchCard> cards;
+  for (unsigned rank = 0; rank < ranks_; ++rank) {
+    const std::span<const std::byte> result = call.result;
+    cards.push_back(SwitchCard::read(result.subspan(rank * kBytes).first<kBytes>()));
+  }
+  return cards;
+}
+
+}  // namespace dlcp::nccl

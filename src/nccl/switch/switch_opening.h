@@ -1,0 +1,73 @@
+// The agreement of a group's ranks to use a switch: each reports whether it can reach the switch;
+// then all send their hello; then each reports whether it has received the answer that all are
+// present. The reports use the group's own connections, so all ranks decide alike and return the
+// error of the first rank that fails.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/group/group.h"
+#include "nccl/switch/switch_line.h"
+#include "util/result.h"
+
+namespace dlcp::nccl {
+
+// The switches that this process uses. A switch serves one job at a time: the first packet of a
+// communicator begins a job and ends the previous one. This also holds for the aggregator.
+class SwitchClaims {
+ public:
+  // Never destroyed, because NCCL's threads may outlive exit().
+  static SwitchClaims& of_process();
+
+  bool take(const std::string& name);  // false: another communicator uses it
+  void give_back(const std::string& name);
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> taken_;
+};
+
+// The report of one rank to the others.
+struct SwitchCard {
+  static constexpr std::size_t kBytes = 128;
+
+  bool able = false;
+  std::uint32_t slots = 0;  // upper limit for sums, of ranks that are able
+  std::uint32_t word = 0;   // rank 0's identifies the job
+  std::string why_not;      // truncated to the available space
+
+  void write(std::span<std::byte, kBytes> to) const;
+  static SwitchCard read(std::span<const std::byte, kBytes> from);
+};
+
+class SwitchOpening {
+ public:
+  SwitchOpening(engine::Group& group, std::string name, unsigned ranks, unsigned rank);
+  ~SwitchOpening();
+  SwitchOpening(const SwitchOpening&) = delete;
+  SwitchOpening& operator=(const SwitchOpening&) = delete;
+
+  // Blocks; `patience` bounds the wait for the switch. Either all ranks get a line to the switch
+  // that has been greeted, or none does.
+  Result<std::unique_ptr<SwitchLine>> run(Duration patience, Duration peer_timeout);
+  // The caller becomes responsible for giving back the claim of run().
+  std::string keep_claim();
+
+ private:
+  Result<std::unique_ptr<SwitchLine>> reach();
+  Status greet(SwitchLine& line, Duration patience);
+  Result<std::vector<SwitchCard>> tell_all(const SwitchCard& card);
+
+  engine::Group& group_;
+  const std::string name_;
+  const unsigned ranks_;
+  const unsigned rank_;
+  std::string claim_;  // empty: none
+};
+
+}  // namespace dlcp::nccl
