@@ -12,8 +12,23 @@ constexpr double kSpreadMin = 4;    // of bytes per round, to separate latency f
 constexpr double kLatencyHigh = 4;  // times the usual latency
 
 struct Point {
-  double rounds, bytes, seconds;
+  double rounds, bytes, seconds, count;
 };
+
+// Of all transfers.
+struct Sums {
+  double rounds = 0, bytes = 0, seconds = 0;
+};
+
+Sums sums_of(std::span<const Point> points) {
+  Sums sums;
+  for (const Point& point : points) {
+    sums.rounds += point.count * point.rounds;
+    sums.bytes += point.count * point.bytes;
+    sums.seconds += point.count * point.seconds;
+  }
+  return sums;
+}
 
 // Least squares of relative errors with weights; neither constant is negative.
 void solve(std::span<const Point> points, std::span<const double> weights, Cost& cost) {
@@ -27,17 +42,11 @@ void solve(std::span<const Point> points, std::span<const double> weights, Cost&
     b1 += weights[i] * b;
   }
   const double determinant = rr * bb - rb * rb;
-  if (determinant > 0) {
-    cost.latency = (r1 * bb - b1 * rb) / determinant;
-    cost.per_byte = (rr * b1 - rb * r1) / determinant;
-  }
-  if (determinant <= 0 || cost.latency < 0) {
-    cost.latency = 0;
-    cost.per_byte = bb > 0 ? b1 / bb : 0;
-  } else if (cost.per_byte < 0) {
-    cost.per_byte = 0;
-    cost.latency = rr > 0 ? r1 / rr : 0;
-  }
+  const Sums sums = sums_of(points);
+  const double latency = determinant > 0 ? (r1 * bb - b1 * rb) / determinant : -1;
+  const double per_byte = determinant > 0 ? (rr * b1 - rb * r1) / determinant : 0;
+  cost.latency = latency < 0 ? 0 : per_byte < 0 ? sums.seconds / sums.rounds : latency;
+  cost.per_byte = latency < 0 ? sums.seconds / sums.bytes : std::max(0.0, per_byte);
 }
 
 double relative_error(const Point& point, const Cost& cost) {
@@ -51,10 +60,10 @@ void fit(std::span<const Point> points, Cost& cost) {
     for (std::size_t i = 0; i < points.size(); i++)
       weights[i] = kHuber / std::max(kHuber, std::abs(relative_error(points[i], cost)));
   }
-  std::vector<double> errors;
+  double deviation = 0;
   for (const Point& point : points)
-    errors.push_back(std::abs(relative_error(point, cost)));
-  cost.error = median_of(std::move(errors));
+    deviation += point.count * point.seconds * std::abs(relative_error(point, cost));
+  cost.error = deviation / sums_of(points).seconds;
 }
 
 // For shapes that all have about as many bytes in a round.
@@ -97,49 +106,44 @@ Cost Cost::with_latency(double other) const {
   return cost;
 }
 
-Cost fit_cost(std::span<const Shape> shapes, std::span<const double> medians) {
+Cost fit_cost(std::span<const Shape> shapes, std::span<const ShapeTime> times) {
   std::vector<Point> points;
-  double least = 0, most = 0, rounds = 0, bytes = 0;
-  for (std::size_t i = 0; i < shapes.size() && i < medians.size(); i++) {
-    const Point point{shapes[i].rounds(), shapes[i].wire_bytes(), medians[i]};
+  double least = 0, most = 0;
+  for (std::size_t i = 0; i < shapes.size() && i < times.size(); i++) {
+    const Point point{shapes[i].rounds(), shapes[i].wire_bytes(), times[i].median, times[i].count};
     if (!(point.seconds > 0) || point.rounds <= 0 || point.bytes <= 0) continue;
     const double per_round = point.bytes / point.rounds;
     least = points.empty() ? per_round : std::min(least, per_round);
     most = std::max(most, per_round);
-    rounds += point.rounds;
-    bytes += point.bytes;
     points.push_back(point);
   }
   Cost cost;
   if (points.empty()) return cost;
-  cost.rounds_per_byte = rounds / bytes;
+  const Sums sums = sums_of(points);
+  cost.rounds_per_byte = sums.rounds / sums.bytes;
   if (most >= kSpreadMin * least) {
     fit(points, cost);
     cost.latency_low = cost.latency_high = cost.latency;
     return cost;
   }
   // All time is put on the bytes first; then a part of it becomes latency.
-  double b1 = 0, bb = 0;
-  for (const Point& point : points) {
-    b1 += point.bytes / point.seconds;
-    bb += point.bytes / point.seconds * point.bytes / point.seconds;
-  }
-  cost.latency = 0;
-  cost.per_byte = b1 / bb;
+  cost.per_byte = sums.seconds / sums.bytes;
   assume_latency(points, cost);
   return cost;
 }
 
-std::vector<double> shape_medians(const Shares& shares) {
+std::vector<ShapeTime> shape_times(const Shares& shares) {
   std::vector<std::vector<double>> all(shares.shapes.size());
   for (const RankShares& rank : shares.ranks)
     for (const StepShare& step : rank.steps)
       for (const Transfer& transfer : step.transfers)
         all[transfer.shape].push_back(transfer.seconds);
-  std::vector<double> medians;
-  for (auto& seconds : all)
-    medians.push_back(median_of(std::move(seconds)));
-  return medians;
+  std::vector<ShapeTime> times;
+  for (auto& seconds : all) {
+    const auto count = static_cast<double>(seconds.size());
+    times.push_back({median_of(std::move(seconds)), count});
+  }
+  return times;
 }
 
 }  // namespace dlcp::whatif

@@ -1,6 +1,7 @@
 // The cost of transfers on the network as it is: seconds = rounds * latency + bytes * per_byte. The
 // two constants are fitted to the medians of all shapes by least squares of the relative errors;
-// shapes that fit badly get less weight (Huber).
+// shapes that fit badly get less weight (Huber). If one constant would be negative, the other
+// follows from the sum of all times, so that the shapes that take the most time decide.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@ namespace dlcp::whatif {
 struct Cost {
   double latency = 0;   // s per round
   double per_byte = 0;  // s per byte that a rank sends
-  double error = 0;     // median relative deviation of the shapes' medians from the fit
+  double error = 0;     // mean relative deviation of the shapes' medians, weighted by time
   // Sizes do not differ enough to separate both parts. `latency` is then assumed, and lies between
   // these.
   bool assumed = false;
@@ -31,11 +32,14 @@ struct Cost {
 // The latency of a round through the kernels of two hosts, where nothing was measured.
 inline constexpr double kUsualLatency = 25e-6;
 
-// `medians`: of the transfers of each shape, in s; 0 if there are none.
-Cost fit_cost(std::span<const Shape> shapes, std::span<const double> medians);
+// The transfers of a shape, over all steps and ranks.
+struct ShapeTime {
+  double median = 0;  // s; 0 if there are none
+  double count = 0;
+};
+std::vector<ShapeTime> shape_times(const Shares& shares);
 
-// The median transfer of each shape over all steps and ranks.
-std::vector<double> shape_medians(const Shares& shares);
+Cost fit_cost(std::span<const Shape> shapes, std::span<const ShapeTime> times);
 
 double median_of(std::vector<double> values);                  // 0 if empty
 double quantile_of(std::vector<double> values, double share);  // 0 if empty

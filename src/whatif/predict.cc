@@ -25,12 +25,10 @@ Estimate estimate_of(const std::vector<double>& seconds) {
 class Predictor {
  public:
   explicit Predictor(const Shares& shares)
-      : shares_(shares),
-        medians_(shape_medians(shares)),
-        cost_(fit_cost(shares.shapes, medians_)) {}
+      : shares_(shares), times_(shape_times(shares)), cost_(fit_cost(shares.shapes, times_)) {}
 
   const Cost& cost() const { return cost_; }
-  double median(const Transfer& transfer) const { return medians_[transfer.shape]; }
+  double median(const Transfer& transfer) const { return times_[transfer.shape].median; }
   const Shape& shape(const Transfer& transfer) const { return shares_.shapes[transfer.shape]; }
 
   // Each step with its transfers changed; its exposed part of them shrinks or grows alike.
@@ -90,7 +88,7 @@ class Predictor {
   }
 
   const Shares& shares_;
-  std::vector<double> medians_;
+  std::vector<ShapeTime> times_;
   Cost cost_;
 };
 

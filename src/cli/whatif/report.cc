@@ -89,9 +89,9 @@ std::string network_text(const whatif::Answer& answer) {
       "The network carries {} of payload per rank, and a round takes {} besides{}.",
       mega < 1000 ? fmt::format("{:.3g} Mbit/s", mega) : fmt::format("{:.3g} Gbit/s", mega / 1e3),
       seconds_text(answer.cost.latency),
-      answer.cost.assumed ? " (assumed)"
-                          : fmt::format(" (half of the sizes are within {:.0f}% of this)",
-                                        100 * answer.cost.error));
+      answer.cost.assumed
+          ? " (assumed)"
+          : fmt::format(" (the sizes deviate by {:.0f}%)", 100 * answer.cost.error));
 }
 
 std::string ratios_text(const whatif::Answer& answer) {

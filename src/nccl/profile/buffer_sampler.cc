@@ -11,13 +11,19 @@
 #include <span>
 #include <string_view>
 
+#include "compression/packet_code.h"
 #include "compression/sample.h"
 #include "util/system_text.h"
 
 namespace dlcp::nccl {
 namespace {
 
-constexpr std::size_t kSampleBytes = compression::kSampleBlocks * compression::kSampleBlockBytes;
+constexpr std::size_t kBlocks = 4;
+constexpr std::size_t kBlockBytes = 4096;  // more than a compressed packet holds of most data
+constexpr std::size_t kSampleBytes = kBlocks * kBlockBytes;
+// A packet of 1500 bytes has this much room, and takes whole granules of a message.
+constexpr std::size_t kPacketRoom = 1400;
+constexpr std::size_t kGranule = 128;
 constexpr std::size_t kTypesMax = 32;
 
 std::optional<compression::Format> format_of(const std::string& type) {
@@ -29,14 +35,27 @@ std::optional<compression::Format> format_of(const std::string& type) {
   return std::nullopt;
 }
 
+// Bytes of the blocks, for one byte of the packets that DLCP would send for them.
+double packet_ratio(std::span<const std::byte> blocks, const std::string& type) {
+  const auto known = format_of(type);
+  const auto format = known ? *known : compression::sample(blocks, known).format;
+  std::array<std::byte, kPacketRoom + compression::block_room(compression::Format::kFloat32)> out;
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < kBlocks; i++)
+    taken += compression::encode(format, blocks.subspan(i * kBlockBytes, kBlockBytes), kPacketRoom,
+                                 kGranule, out)
+                 .taken;
+  return std::max(1.0, static_cast<double>(taken) / static_cast<double>(kBlocks * kPacketRoom));
+}
+
 // Copies blocks that are spread evenly over the buffer; 0, or the error.
 int copy_blocks(const void* buffer, std::uint64_t bytes, std::span<std::byte> out) {
-  constexpr std::size_t kBlock = compression::kSampleBlockBytes;
   constexpr std::uint64_t kAlignment = 64;
-  std::array<iovec, compression::kSampleBlocks> remote;
+  std::array<iovec, kBlocks> remote;
   const std::uint64_t step = bytes / remote.size() / kAlignment * kAlignment;
   for (std::size_t i = 0; i < remote.size(); i++)
-    remote[i] = {const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + i * step, kBlock};
+    remote[i] = {const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + i * step,
+                 kBlockBytes};
   const iovec local{out.data(), out.size()};
   const ssize_t copied = process_vm_readv(getpid(), &local, 1, remote.data(), remote.size(), 0);
   if (copied < 0) return errno;
@@ -70,7 +89,7 @@ void BufferSampler::look(Time now, const std::string& type, const void* buffer,
   }
   std::array<std::byte, kSampleBytes> blocks;
   const int error = copy_blocks(buffer, bytes, blocks);
-  const double ratio = error == 0 ? compression::sample(blocks, format_of(type)).ratio : 1;
+  const double ratio = error == 0 ? packet_ratio(blocks, type) : 1;
   const std::lock_guard lock(mutex_);
   if (error != 0) {
     unreadable_++;
