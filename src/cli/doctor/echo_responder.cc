@@ -82,7 +82,7 @@ bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
   if (!received) return false;
   const auto request = wire::decode_echo_request(std::span(buffer_).first(received->size));
   if (!request) {
-    if (!tell_devices(socket, *received)) ++strangers_;
+    if (!send_devices(socket, *received)) ++invalid_requests_;
     return true;
   }
   wire::EchoReply reply;
@@ -103,7 +103,7 @@ bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
 }
 
 // False if the datagram is not a device question.
-bool EchoResponder::tell_devices(const MarkSocket& socket, const MarkSocket::Received& received) {
+bool EchoResponder::send_devices(const MarkSocket& socket, const MarkSocket::Received& received) {
   const auto session = decode_device_question(std::span(buffer_).first(received.size));
   const auto from = datapath::ip_address_of(received.from.any);
   if (!session || !from) return false;

@@ -36,7 +36,9 @@ class EchoResponder {
   // Answers requests that arrive within `wait`; returns how many it answered.
   std::size_t serve(Duration wait);
 
-  std::uint64_t strangers() const { return strangers_; }  // datagrams that were not valid requests
+  std::uint64_t invalid_requests() const {
+    return invalid_requests_;
+  }  // datagrams that were not valid requests
   std::size_t sessions() const { return sessions_.size(); }
   // Addresses that have begun to probe since the last call.
   std::vector<std::string> take_newcomers() { return std::exchange(newcomers_, {}); }
@@ -56,7 +58,7 @@ class EchoResponder {
                                     std::span<const std::uint16_t> ports);
   std::vector<const MarkSocket*> answering(const Family& family) const;
   bool answer(const Family& family, const MarkSocket& socket);
-  bool tell_devices(const MarkSocket& socket, const MarkSocket::Received& received);
+  bool send_devices(const MarkSocket& socket, const MarkSocket::Received& received);
   std::uint32_t count_request(const wire::EchoRequest& request,
                               const datapath::SocketAddress& from);
   void call(const Family& family, const wire::EchoRequest& request,
@@ -69,7 +71,7 @@ class EchoResponder {
   std::vector<std::byte> buffer_ = std::vector<std::byte>(std::size_t{1} << 16);
   wire::Buffer reply_;
   std::uint64_t answered_ = 0;
-  std::uint64_t strangers_ = 0;
+  std::uint64_t invalid_requests_ = 0;
 };
 
 }  // namespace dlcp::cli

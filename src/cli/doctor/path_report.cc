@@ -9,7 +9,7 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::size_t kMtuNeeded = 1280;  // control frames fit into it
-constexpr double kLossToMend = 0.01;      // a higher loss indicates a fault, not only congestion
+constexpr double kLossOfFault = 0.01;     // a higher loss indicates a fault, not only congestion
 constexpr std::uint8_t kEcnBits = 3;
 constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
@@ -151,7 +151,7 @@ Finding judge_loss(const PathMeasurement& m) {
     finding.fix =
         "possibly a dead link behind a load balancer: compare the source ports in the table "
         "with the switches' hash and drop counters";
-  } else if (there > kLossToMend || back > kLossToMend) {
+  } else if (there > kLossOfFault || back > kLossOfFault) {
     finding.level = Level::kFail;
     finding.fix = t.lossy * 2 < m.lanes.size()
                       ? "some paths lose packets: look for one link with errors (CRC, FEC) or "

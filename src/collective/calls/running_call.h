@@ -36,7 +36,7 @@ struct RunningCall {
   // Messages on the results lane: results, or a rank's descriptions for hubs.
   std::uint32_t results_unposted = 0;
   std::uint32_t results_out = 0;  // sent but not delivered
-  HubCall::Bytes told{};          // the description for hubs
+  HubCall::Bytes announcement{};  // the description for hubs
 
   bool finished() const {
     return reduced == owned.size() && results_awaited == 0 && contributions_out == 0 &&

@@ -58,7 +58,7 @@ bool Exchange::start_for(std::uint64_t number, const Call& call, std::size_t byt
   next_ = number + 1;
   expect(calls_.back());
   if (!terms_.is_hub()) {
-    tell_hubs(calls_.back());
+    announce_to_hubs(calls_.back());
     contribute(calls_.back());
   }
   return true;
@@ -69,7 +69,7 @@ void Exchange::leave() {
   calls_.push_back({next_, {}, 0, Layout(terms_, next_, 0), {}});
   ++next_;
   RunningCall& last = calls_.back();
-  last.told = encode(HubCall{.leaves = true});
+  last.announcement = encode(HubCall{.leaves = true});
   for (std::uint32_t turn = 0; turn < terms_.hubs; ++turn)
     tell(other_owner(turn), last);
 }
@@ -77,8 +77,13 @@ void Exchange::leave() {
 void Exchange::tell(std::uint32_t hub, RunningCall& call) {
   ++call.results_unposted;
   ++call.results_out;
-  queues_.add(
-      {hub, Transfer::Lane::kResults, true, Transfer::kNoBlock, call.number, call.told, {}});
+  queues_.add({hub,
+               Transfer::Lane::kResults,
+               true,
+               Transfer::kNoBlock,
+               call.number,
+               call.announcement,
+               {}});
 }
 
 // The licence covers P of all contributions to this rank's blocks, including its own, which cannot
@@ -126,10 +131,10 @@ void Exchange::expect(RunningCall& call) {
   }
 }
 
-void Exchange::tell_hubs(RunningCall& call) {
+void Exchange::announce_to_hubs(RunningCall& call) {
   const bool loses = call.pool != nullptr;
-  call.told = encode({call.number, call.bytes, call.call.real_bytes, loses ? tensor_began_ + 1 : 0,
-                      call.call.type, call.call.op});
+  call.announcement = encode({call.number, call.bytes, call.call.real_bytes,
+                              loses ? tensor_began_ + 1 : 0, call.call.type, call.call.op});
   for (std::uint32_t turn = 0; turn < terms_.hubs; ++turn) {
     const std::uint32_t hub = other_owner(turn);
     if (call.layout.count_of(hub) > 0) tell(hub, call);

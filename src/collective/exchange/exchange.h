@@ -80,7 +80,7 @@ class Exchange final : public AllReduce {
   std::shared_ptr<SharedBudget> pool_for(const RunningCall& running);
   Leave leave_for(const RunningCall& running) const;
   void expect(RunningCall& call);
-  void tell_hubs(RunningCall& call);
+  void announce_to_hubs(RunningCall& call);
   void tell(std::uint32_t hub, RunningCall& call);
   void contribute(RunningCall& call);
   void take_contribution(RunningCall& running, const Transfer& transfer, std::size_t bytes,

@@ -36,21 +36,21 @@ void HubExchange::on_done(const Transfer& transfer, std::size_t bytes,
     served_.bytes += transfer.sends ? 0 : bytes;
     return exchange_.on_done(transfer, bytes, lost);
   }
-  const auto told = decode_hub_call(transfer.memory.first(bytes));
-  if (!told) {
+  const auto announced = decode_hub_call(transfer.memory.first(bytes));
+  if (!announced) {
     disagree(
         fmt::format("rank {} of the group sent its hub {} bytes that do not describe an "
                     "all-reduce",
                     transfer.peer, bytes));
     return;
   }
-  ranks_[transfer.peer].told = told;
+  ranks_[transfer.peer].announced = announced;
   pass_words();
 }
 
 bool HubExchange::waits() const {
   return std::ranges::any_of(
-      ranks_, [](const Rank& rank) { return rank.told.has_value(); });
+      ranks_, [](const Rank& rank) { return rank.announced.has_value(); });
 }
 
 bool HubExchange::all_left() const {
@@ -66,66 +66,67 @@ void HubExchange::pass_words() {
 
 bool HubExchange::pass(std::uint32_t number) {
   Rank& rank = ranks_[number];
-  if (!rank.told) return false;
-  const HubCall told = *rank.told;
+  if (!rank.announced) return false;
+  const HubCall announced = *rank.announced;
   const bool first = rank.passed == first_begun_ + begun_.size();
-  if (told.leaves) {
+  if (announced.leaves) {
     if (!first) {
       return disagree(fmt::format("rank {} of the group left, but others started all-reduce {}",
                                   number, begun_.back().call.call));
     }
-    rank.told.reset();
+    rank.announced.reset();
     rank.left = true;
     return true;
   }
-  if (first && !begin(number, told)) return false;
+  if (first && !begin(number, announced)) return false;
   Begun& begun = begun_[rank.passed - first_begun_];
-  if (!begun.call.same_call(told)) {
+  if (!begun.call.same_call(announced)) {
     return disagree(fmt::format(
         "rank {} of the group started all-reduce {} of {} bytes (type {}, operation {}), but "
         "rank {} started {} of {} bytes (type {}, operation {})",
-        number, told.call, told.bytes, static_cast<int>(told.type), static_cast<int>(told.op),
-        begun.teller, begun.call.call, begun.call.bytes, static_cast<int>(begun.call.type),
-        static_cast<int>(begun.call.op)));
+        number, announced.call, announced.bytes, static_cast<int>(announced.type),
+        static_cast<int>(announced.op), begun.teller, begun.call.call, begun.call.bytes,
+        static_cast<int>(begun.call.type), static_cast<int>(begun.call.op)));
   }
-  ++begun.told;
+  ++begun.announced;
   ++rank.passed;
-  rank.told.reset();
+  rank.announced.reset();
   expect_word(number);
-  while (!begun_.empty() && begun_.front().told == terms_.ranks) {
+  while (!begun_.empty() && begun_.front().announced == terms_.ranks) {
     begun_.pop_front();
     ++first_begun_;
   }
   return true;
 }
 
-bool HubExchange::begin(std::uint32_t rank, const HubCall& told) {
-  if (told.call < next_call_ || Layout(terms_, told.call, told.bytes).count_of(terms_.rank) == 0) {
+bool HubExchange::begin(std::uint32_t rank, const HubCall& announced) {
+  if (announced.call < next_call_ ||
+      Layout(terms_, announced.call, announced.bytes).count_of(terms_.rank) == 0) {
     return disagree(
         fmt::format("rank {} of the group told hub {} of all-reduce {} of {} bytes, which is "
                     "over or does not use this hub",
-                    rank, terms_.rank - terms_.ranks, told.call, told.bytes));
+                    rank, terms_.rank - terms_.ranks, announced.call, announced.bytes));
   }
   const auto left = std::ranges::find_if(ranks_, &Rank::left);
   if (left != ranks_.end()) {
     return disagree(fmt::format("rank {} of the group started all-reduce {}, but rank {} has left",
-                                rank, told.call, left - ranks_.begin()));
+                                rank, announced.call, left - ranks_.begin()));
   }
-  const std::size_t needed = Exchange::staging_bytes(terms_, told.bytes);
+  const std::size_t needed = Exchange::staging_bytes(terms_, announced.bytes);
   if (needed > staging_bytes_) {
     return disagree(
         fmt::format("an all-reduce of {} bytes over {} ranks needs {} bytes of each hub, but "
                     "the group's hubs have {}",
-                    told.bytes, terms_.ranks, needed, staging_bytes_));
+                    announced.bytes, terms_.ranks, needed, staging_bytes_));
   }
   Call call;
-  call.real_bytes = told.real_bytes;
-  call.type = told.type;
-  call.op = told.op;
-  call.tensor = told.tensor;
-  if (!exchange_.start_for(told.call, call, told.bytes)) return false;
-  next_call_ = told.call + 1;
-  begun_.push_back({told, rank, 0});
+  call.real_bytes = announced.real_bytes;
+  call.type = announced.type;
+  call.op = announced.op;
+  call.tensor = announced.tensor;
+  if (!exchange_.start_for(announced.call, call, announced.bytes)) return false;
+  next_call_ = announced.call + 1;
+  begun_.push_back({announced, rank, 0});
   ++served_.calls;
   return true;
 }

@@ -51,14 +51,14 @@ class HubExchange final : public AllReduce {
   // rank cannot close a connection in order while a receive is posted at the other end.
   struct Rank {
     HubCall::Bytes word{};
-    std::optional<HubCall> told;  // received, but its call has not started
-    std::uint64_t passed = 0;     // number of descriptions whose calls have started
+    std::optional<HubCall> announced;  // received, but its call has not started
+    std::uint64_t passed = 0;          // number of descriptions whose calls have started
     bool left = false;
   };
   struct Begun {  // a call that some ranks have not described yet
     HubCall call;
     std::uint32_t teller = 0;  // the first rank that described it
-    std::uint32_t told = 0;
+    std::uint32_t announced = 0;
   };
 
   bool waits() const;
@@ -66,7 +66,7 @@ class HubExchange final : public AllReduce {
   void pass_words();
   // Handles the rank's oldest description that is still pending; false if it must wait.
   bool pass(std::uint32_t rank);
-  bool begin(std::uint32_t rank, const HubCall& told);
+  bool begin(std::uint32_t rank, const HubCall& announced);
   bool disagree(std::string what);
 
   const Terms terms_;

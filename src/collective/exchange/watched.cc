@@ -42,7 +42,7 @@ std::span<std::byte> Watched::word(std::uint32_t peer, bool sends) const {
   return words_.subspan((std::size_t{peer} * 2 + (sends ? 1 : 0)) * kWordBytes, kWordBytes);
 }
 
-void Watched::tell_all(bool sends) {
+void Watched::post_to_all(bool sends) {
   for (std::uint32_t turn = 1; turn < ranks_; ++turn) {
     const std::uint32_t peer = (rank_ + turn) % ranks_;
     Transfer transfer;
@@ -60,13 +60,13 @@ void Watched::pause() {
   if (paused_) return;
   paused_ = true;
   ++pauses_;
-  tell_all(false);
+  post_to_all(false);
 }
 
 void Watched::go_on() {
   if (!paused_) return;
   paused_ = false;
-  tell_all(true);
+  post_to_all(true);
   sends_out_ += ranks_ - 1;
 }
 

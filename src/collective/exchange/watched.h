@@ -55,7 +55,7 @@ class Watched final : public AllReduce {
   std::span<std::byte> word(std::uint32_t peer, bool sends) const;
   void pause();
   void go_on();
-  void tell_all(bool sends);
+  void post_to_all(bool sends);
 
   const std::uint32_t ranks_;
   const std::uint32_t rank_;

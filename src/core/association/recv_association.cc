@@ -197,7 +197,7 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
                                            std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   for (RecvStream* stream : streams_)
-    count += stream->tell_losses(frames, out.subspan(count));
+    count += stream->write_loss_frames(frames, out.subspan(count));
   while (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));
     frames.emit(ack_, reply_path_, open_.sender, out[count++]);

@@ -76,20 +76,20 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
   if (!setup_.established()) return {};
   SendQueue::Acked acked;
   bool posted = false;
-  bool news = false;
+  bool progress = false;
   for (const wire::StreamReport& report : ack.streams()) {
     SendStream* stream = streams_.find(report.stream);
     if (stream == nullptr || !stream->open()) continue;
-    const SendStream::News told = stream->on_report(now, report);
-    if (!told.sound) continue;
+    const SendStream::Progress part = stream->on_report(now, report);
+    if (!part.sound) continue;
     reported_.push_back(stream);
-    acked.in_flight += told.acked.in_flight;
-    acked.spurious += told.acked.spurious;
-    acked.forgone += told.acked.forgone;
-    posted = posted || told.posted;
-    news = true;
+    acked.in_flight += part.acked.in_flight;
+    acked.spurious += part.acked.spurious;
+    acked.forgone += part.acked.forgone;
+    posted = posted || part.posted;
+    progress = true;
   }
-  if (!news && !ack.streams().empty()) return {};
+  if (!progress && !ack.streams().empty()) return {};
   (reported_.empty() ? counters_ : reported_.front()->counters()).add(Counter::kAcksReceived);
   // Remember after a silence which path carried a probe and its answer: use it if other paths fail.
   const bool after_silence =
@@ -123,7 +123,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
                   std::nullopt});
   pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
                    congestion_->in_slow_start());
-  if (sample.lost_packets > 0) tell_window(now);
+  if (sample.lost_packets > 0) report_window(now);
   refresh_lossy(now);
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
   if (window_.in_flight() == 0) {
@@ -196,7 +196,7 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
   prober_.on_progress();
 }
 
-void SendAssociation::tell_window(Time now) const {
+void SendAssociation::report_window(Time now) const {
   const auto packets = static_cast<std::uint64_t>(congestion_->window());
   config_.tell({now, peer_token(), "window after losses or silence, in packets:", packets});
 }
@@ -242,7 +242,7 @@ void SendAssociation::on_timeout(Time now) {
     streams_.for_each([](SendStream& stream) { stream.lossy().on_silence(); });
     if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
       congestion_->on_stall(now);
-      tell_window(now);
+      report_window(now);
     }
   }
 }

@@ -100,7 +100,7 @@ class SendAssociation final : private ChunkStates {
   void on_pause(Time now) { acks_.on_pause(now); }  // this process did not run before `now`
   // A stream has received a frame of the peer, which counts as an answer to probes.
   void on_heard() { prober_.clock().on_answer(); }
-  void hurry(Time now) { prober_.clock().hurry(now); }  // probes the peer at once
+  void probe_now(Time now) { prober_.clock().expire(now); }  // probes the peer at once
 
   // --- time
   // Schedules probes while any stream waits() for the peer. Called when this may have changed.
@@ -125,7 +125,7 @@ class SendAssociation final : private ChunkStates {
   double loss_budget() const;
   void collect_losses(Time now, AckSample& sample);
   void refresh_lossy(Time now);
-  void tell_window(Time now) const;
+  void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes);
   void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);

@@ -46,7 +46,7 @@ void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, Li
   if (ends == LicensedEnd::kNothing) return;
   message.all_sent = true;
   message.to_say = ends == LicensedEnd::kEverything ? message.marks.size() : 1;
-  message.said_at = now;
+  message.stop_sent_at = now;
   due_ += message.to_say;
 }
 
@@ -65,7 +65,7 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
       message.all_sent = false;
       continue;
     }
-    const bool waited = now - message.said_at >= round_trip * 3 / 2;
+    const bool waited = now - message.stop_sent_at >= round_trip * 3 / 2;
     if (message.all_sent && message.to_say == 0 && waited) say_on_all(message);
   }
   while (!messages_.empty() && !queue.forgoes(messages_.front().number))
@@ -79,7 +79,7 @@ void LossySends::on_silence() {
 
 Time LossySends::Message::again_at(Duration round_trip) const {
   if (!all_sent || to_say > 0) return kNever;
-  return said_at + round_trip * (2 << std::min(repeats, kDoublingsMax));
+  return stop_sent_at + round_trip * (2 << std::min(repeats, kDoublingsMax));
 }
 
 void LossySends::on_timeout(Time now, Duration round_trip) {
@@ -105,7 +105,7 @@ std::optional<LossySends::Due> LossySends::pop_due(Time now) {
     const std::size_t at = message.marks.size() - message.to_say;
     --message.to_say;
     --due_;
-    message.said_at = now;
+    message.stop_sent_at = now;
     return Due{message.number, message.marks[at].path, &message.marks};
   }
   return std::nullopt;

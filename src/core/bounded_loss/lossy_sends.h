@@ -74,7 +74,7 @@ class LossySends {
     bool all_sent = false;
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // SENT_ONCE is due on the paths of this many marks, from the end
-    Time said_at{};
+    Time stop_sent_at{};
     unsigned repeats = 0;  // caused by on_timeout()
     Time again_at(Duration round_trip) const;
   };

@@ -59,8 +59,8 @@ void NsccCongestion::on_ack(const AckSample& sample) {
   loss_budget_ = sample.loss_budget;
   limited_ |= sample.window_limited;
   steer(sample);
-  const bool news = acked_ > 0 || lost_ > 0 || forgone_ > 0;
-  if (sample.now >= round_ends_ && news) end_round(sample.now);
+  const bool reported = acked_ > 0 || lost_ > 0 || forgone_ > 0;
+  if (sample.now >= round_ends_ && reported) end_round(sample.now);
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }
 

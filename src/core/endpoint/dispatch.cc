@@ -52,7 +52,7 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
   receiving->release_copied();
   receiving->on_data(now, packet, *data, commons_.placements.wanted);
   const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
-  if (receiving->has_news() || !served) lifecycle_.follow_up(now, *slot);
+  if (receiving->has_outcome() || !served) lifecycle_.follow_up(now, *slot);
   return true;
 }
 

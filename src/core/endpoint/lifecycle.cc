@@ -21,7 +21,7 @@ bool is_attempt(const Slot& slot, const Error& error) {
 
 // ---- completed requests ----
 
-void Lifecycle::tell_done(Slot& slot, SendStream& connection) {
+void Lifecycle::report_done(Slot& slot, SendStream& connection) {
   while (const auto done = connection.pop_done()) {
     Event& event = events_.push_back({});
     event.kind = Event::Kind::kSendDone;
@@ -32,7 +32,7 @@ void Lifecycle::tell_done(Slot& slot, SendStream& connection) {
   }
 }
 
-void Lifecycle::tell_done(Slot& slot, RecvStream& connection) {
+void Lifecycle::report_done(Slot& slot, RecvStream& connection) {
   while (auto done = connection.pop_done()) {
     Event& event = events_.push_back({});
     event.kind = Event::Kind::kReceiveDone;
@@ -48,7 +48,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
   slot.party.with_connection([&](auto& connection) {
     const bool unheard_of = slot.party.receiver() != nullptr && !slot.held_by_user;
     if (connection.failed() && unheard_of) return depart(now, slot, std::nullopt);
-    tell_done(slot, connection);
+    report_done(slot, connection);
     if (!connection.failed()) return;
     const Error error = *connection.error();
     commons_.config.tell({now, connection.peer_token(), error.what, {}});

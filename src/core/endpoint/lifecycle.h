@@ -69,8 +69,8 @@ class Lifecycle {
   }
 
  private:
-  void tell_done(Slot& slot, SendStream& connection);
-  void tell_done(Slot& slot, RecvStream& connection);
+  void report_done(Slot& slot, SendStream& connection);
+  void report_done(Slot& slot, RecvStream& connection);
   void on_stream_left(Time now, std::uint64_t association);
   void fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
                  bool was_attempt = false);

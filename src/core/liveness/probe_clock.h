@@ -45,7 +45,7 @@ class ProbeClock {
   // times without progress.
   void on_repair(Time now, const Terms& terms);
   // There is reason to doubt: probe at once, and quickly.
-  void hurry(Time now) {
+  void expire(Time now) {
     fruitless_ = 0;
     early_ = false;
     at_ = now;

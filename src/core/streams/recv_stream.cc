@@ -257,7 +257,7 @@ void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placemen
 // ---- time ----
 
 void RecvStream::on_refused(Time now) {
-  if (liveness_.on_refused(now, kPingFirst)) ping_clock_.hurry(now);
+  if (liveness_.on_refused(now, kPingFirst)) ping_clock_.expire(now);
 }
 
 Deadlines RecvStream::deadlines() const {
@@ -286,7 +286,7 @@ void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
   queue_.report(report, bytes);
 }
 
-std::size_t RecvStream::tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out) {
+std::size_t RecvStream::write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out) {
   return losses_.poll_transmit({sender_token_, &association_->sender()}, association_->reply_path(),
                                association_->frame_bytes_max(), frames, out);
 }

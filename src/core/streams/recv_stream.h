@@ -67,12 +67,12 @@ class RecvStream {
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
   // Sends STOP and NEED, before the acknowledgement.
-  std::size_t tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out);
+  std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);
   bool take_message_end();  // true if a message was completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
-  bool has_news() const { return failed() || queue_.has_done(); }
+  bool has_outcome() const { return failed() || queue_.has_done(); }
   std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
   std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }

@@ -108,18 +108,18 @@ void SendStream::heard(Time now) {
   association_->on_heard();
 }
 
-SendStream::News SendStream::on_report(Time now, const wire::StreamReport& report) {
-  News news;
-  if (!queue_.acknowledge(report, news.acked)) {
+SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& report) {
+  Progress progress;
+  if (!queue_.acknowledge(report, progress.acked)) {
     counters_.add(Counter::kDroppedOutOfWindow);
-    return news;
+    return progress;
   }
-  news.sound = true;
-  news.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
+  progress.sound = true;
+  progress.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
   liveness_.on_heard(now);
-  if (news.acked.in_flight + news.acked.spurious + news.acked.forgone > 0)
+  if (progress.acked.in_flight + progress.acked.spurious + progress.acked.forgone > 0)
     liveness_.on_progress(now);
-  return news;
+  return progress;
 }
 
 void SendStream::on_need(Time now, const wire::Need& need) {
@@ -201,7 +201,7 @@ void SendStream::give_up(Liveness::Standing standing) {
 
 void SendStream::on_refused(Time now) {
   if (!liveness_.on_refused(now, association_->answer_time())) return;
-  open() ? association_->hurry(now) : handshake_.hurry(now);
+  open() ? association_->probe_now(now) : handshake_.retry_soon(now);
 }
 
 Deadlines SendStream::deadlines() const {

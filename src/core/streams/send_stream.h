@@ -58,12 +58,12 @@ class SendStream {
   void on_refuse(const wire::Refuse& refuse);  // the listener rejects the stream
 
   // --- from the network (frames: wire/control_frame.h, wire/loss_frame.h)
-  struct News {           // in the part of an ACK that reports on this stream
+  struct Progress {       // in the part of an ACK that reports on this stream
     bool sound = false;   // false: invalid, because it names messages that were never sent
     bool posted = false;  // the peer has posted more receives
     SendQueue::Acked acked;
   };
-  News on_report(Time now, const wire::StreamReport& report);
+  Progress on_report(Time now, const wire::StreamReport& report);
   void on_need(Time now, const wire::Need& need);
   void on_stop(Time now, const wire::Stop& stop);
   void on_ping(Time now);

@@ -84,7 +84,7 @@ void Registry::set_log(LogSink log) {
   log_ = std::move(log);
 }
 
-void Registry::say(LogLevel level, std::string text) {
+void Registry::log(LogLevel level, std::string text) {
   LogSink log;
   {
     const std::lock_guard lock(mutex_);
@@ -131,17 +131,17 @@ void Registry::refresh() {
                                                     setup.settings.fault)});
     }
   }
-  if (!unknown.empty()) say(LogLevel::kWarn, std::move(unknown));
+  if (!unknown.empty()) log(LogLevel::kWarn, std::move(unknown));
   std::string all;
   for (const LogLine& line : lines)
     all += line.text + '\n';
   {
     const std::lock_guard lock(mutex_);
-    if (all == said_) return;
-    said_ = std::move(all);
+    if (all == logged_description_) return;
+    logged_description_ = std::move(all);
   }
   for (LogLine& line : lines)
-    say(line.level, std::move(line.text));
+    log(line.level, std::move(line.text));
 }
 
 std::shared_ptr<const Result<Setup>> Registry::setup() {
@@ -171,7 +171,7 @@ Result<Port> Registry::port(int device) {
     }
   }
   for (LogLine& line : lines)
-    say(line.level, std::move(line.text));
+    log(line.level, std::move(line.text));
   return Port(std::move(lanes), std::move(turns));
 }
 
@@ -233,7 +233,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
   opened->engine = std::make_unique<Engine>(
       std::move(opened_device->datapath), opened_device->config,
       core::Secrets{own.value(), *listeners_key_, settings.site_secret},
-      [this](const LogLine& line) { say(line.level, line.text); },
+      [this](const LogLine& line) { log(line.level, line.text); },
       [this, raw](core::ContextId context, const Error& error) {
         on_failure(*raw, context, error);
       },
@@ -249,19 +249,19 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
       engine, [this, opened = std::move(opened)](Engine*) mutable { retire(std::move(opened)); });
 }
 
-void Registry::say_fallback(const std::string& fallback) {
+void Registry::log_fallback(const std::string& fallback) {
   {
     const std::lock_guard lock(mutex_);
-    if (said_fallback_) return;
-    said_fallback_ = true;
+    if (logged_fallback_) return;
+    logged_fallback_ = true;
   }
-  say(LogLevel::kWarn, fmt::format("{} (logged once; run `dlcp doctor` on both hosts)", fallback));
+  log(LogLevel::kWarn, fmt::format("{} (logged once; run `dlcp doctor` on both hosts)", fallback));
 }
 
 void Registry::note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way) {
   const auto setup = this->setup();
   if (std::string news = ways_.remember(setup->value().devices, device, peer, way); !news.empty())
-    say(LogLevel::kInfo, std::move(news));
+    log(LogLevel::kInfo, std::move(news));
 }
 
 // Null if the setting or the system does not permit it; only `dlcp stats` is affected.
@@ -289,7 +289,7 @@ void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& la
 // A failure on one engine is passed on to the other engines of the context.
 void Registry::on_failure(const Opened& origin, core::ContextId context, const Error& error) {
   if (origin.trace != nullptr) {
-    if (const auto line = origin.trace->write()) say(line->level, line->text);
+    if (const auto line = origin.trace->write()) log(line->level, line->text);
   }
   const std::lock_guard lock(mutex_);
   for (const Opened* opened : open_)

@@ -43,7 +43,7 @@ class Registry {
   // thread is joined and its sockets are closed; after the last lane, statistics are written.
   Result<Port> port(int device);
   // Logs once that connections use another carrier than the best one.
-  void say_fallback(const std::string& fallback);
+  void log_fallback(const std::string& fallback);
 
   // The sum of a counter over all lanes, open or closed.
   std::uint64_t total(core::Counter counter);
@@ -86,20 +86,20 @@ class Registry {
              const Settings& settings);
   void on_failure(const Opened& origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
-  void say(LogLevel level, std::string text);
+  void log(LogLevel level, std::string text);
   std::shared_ptr<LiveRows> live_rows(const Settings& settings);
 
   // Recursive: failing a context on one device may reveal failures of another context there.
   std::recursive_mutex mutex_;
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
-  std::string said_;  // the description of setup_ that was logged
+  std::string logged_description_;  // the description of setup_ that was logged
   struct DeviceLanes {
     std::vector<Running> lanes;  // in the order of carriers()
     std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>();
   };
   std::vector<DeviceLanes> by_device_;
-  bool said_fallback_ = false;
+  bool logged_fallback_ = false;
   WayBook ways_;
   bool said_unknown_ = false;  // logged: environment variables that resemble no setting
   std::size_t traces_ = 0;     // number started

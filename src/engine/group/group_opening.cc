@@ -67,8 +67,8 @@ GroupOpening::State GroupOpening::poll() {
     poll_calls();
   }
   if (stage_ == Stage::kMeeting || lost_) accept();
-  poll_said();
-  poll_heard();
+  poll_outgoing();
+  poll_incoming();
   advance();
   check_time();
   if (error_) return State::kFailed;
@@ -133,7 +133,7 @@ void GroupOpening::poll_calls() {
     GroupLink& link = links_.at(place.peer, place.lane, true, place.rail);
     link = {opened.members().front().engine, opened.members().front().connection};
     --missing_links_[place.rail];
-    say(link, Word::kIntroduction, place);
+    send_word(link, Word::kIntroduction, place);
     call = calls_.erase(call);
   }
 }
@@ -155,21 +155,21 @@ bool GroupOpening::accept_on(const engine::Lane& lane, core::ListenerId listener
     return false;
   }
   if (accepted.value() == nullptr) return false;
-  listen_to({lane.engine, accepted.value()});
+  expect_word({lane.engine, accepted.value()});
   return true;
 }
 
-void GroupOpening::say(const GroupLink& link, Word word, const GroupPlace& place) {
+void GroupOpening::send_word(const GroupLink& link, Word word, const GroupPlace& place) {
   GroupWord spoken = plan_.us;
   spoken.word = word;
   spoken.lane = place.lane;
   spoken.rail = static_cast<std::uint8_t>(place.rail);
   if (word == Word::kCommit) spoken.speed_mbps = slowest_mbps_;  // the minimum over all members
-  said_.push_back({link, encode(spoken), nullptr});
+  outgoing_.push_back({link, encode(spoken), nullptr});
 }
 
-void GroupOpening::listen_to(const GroupLink& link) {
-  heard_.push_back({link, {}, nullptr});
+void GroupOpening::expect_word(const GroupLink& link) {
+  incoming_.push_back({link, {}, nullptr});
 }
 
 std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
@@ -192,16 +192,16 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
 }
 
 // pass() clears the lists on failure.
-void GroupOpening::poll_said() {
-  for (auto said = said_.begin(); said != said_.end();) {
-    const bool done = pass(*said, true).has_value();
+void GroupOpening::poll_outgoing() {
+  for (auto word = outgoing_.begin(); word != outgoing_.end();) {
+    const bool done = pass(*word, true).has_value();
     if (error_) return;
-    said = done ? said_.erase(said) : std::next(said);
+    word = done ? outgoing_.erase(word) : std::next(word);
   }
 }
 
-void GroupOpening::poll_heard() {
-  for (auto heard = heard_.begin(); heard != heard_.end();) {
+void GroupOpening::poll_incoming() {
+  for (auto heard = incoming_.begin(); heard != incoming_.end();) {
     const auto bytes = pass(*heard, false);
     if (error_) return;
     if (!bytes) {
@@ -211,7 +211,7 @@ void GroupOpening::poll_heard() {
     auto word = decode_group_word(std::span(heard->bytes).first(*bytes));
     if (!word) return fail(word.error());
     const GroupLink link = heard->link;
-    heard = heard_.erase(heard);
+    heard = incoming_.erase(heard);
     on_word(link, word.value());
     if (error_) return;
   }
@@ -250,27 +250,27 @@ void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word)
   // The next message on this connection: rank 0 receives reports, the other ranks receive rank 0's
   // decision.
   const bool first = word.lane == Lane::kContributions && word.rail == 0;
-  if (first && (rank() == 0 || word.rank == 0)) listen_to(link);
+  if (first && (rank() == 0 || word.rank == 0)) expect_word(link);
 }
 
 void GroupOpening::advance() {
   if (error_) return;
-  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty() &&
+  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && outgoing_.empty() &&
       meets_on_ + 1 < agreed_rails_)  // all members have stated their rails
     plan_calls(++meets_on_);
-  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty()) {
+  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && outgoing_.empty()) {
     stage_ = Stage::kReporting;
     if (rank() != 0) {
-      say(links_.at(0, Lane::kContributions, true), Word::kReady);
+      send_word(links_.at(0, Lane::kContributions, true), Word::kReady);
       stage_ = Stage::kDeciding;
     }
   }
   if (rank() == 0 && stage_ == Stage::kReporting && ready_count_ == members()) {
     for (std::uint32_t peer = 1; peer < members(); ++peer)
-      say(links_.at(peer, Lane::kContributions, true), Word::kCommit);
+      send_word(links_.at(peer, Lane::kContributions, true), Word::kCommit);
     stage_ = Stage::kDeciding;
   }
-  if (rank() == 0 && stage_ == Stage::kDeciding && said_.empty()) stage_ = Stage::kDone;
+  if (rank() == 0 && stage_ == Stage::kDeciding && outgoing_.empty()) stage_ = Stage::kDone;
 }
 
 void GroupOpening::on_lost(const Error& why) {
@@ -346,8 +346,8 @@ void GroupOpening::close_all() {
   for (const Call& call : calls_)
     if (Connection* const connection = call.opening.connection(); connection != nullptr)
       connection->engine->close(connection);
-  std::vector<Connection*> accepted;  // without introduction: links only in heard_
-  for (const Passing& heard : heard_)
+  std::vector<Connection*> accepted;  // without introduction: links only in incoming_
+  for (const Passing& heard : incoming_)
     accepted.push_back(heard.link.connection);
   for (GroupLink& link : links_.all()) {
     if (link.connection != nullptr) {
@@ -358,8 +358,8 @@ void GroupOpening::close_all() {
   for (Connection* const connection : accepted)
     connection->engine->close(connection);
   calls_.clear();
-  said_.clear();
-  heard_.clear();
+  outgoing_.clear();
+  incoming_.clear();
   links_ = GroupLinks();
 }
 

@@ -77,13 +77,13 @@ class GroupOpening {
   void poll_calls();
   void accept();
   bool accept_on(const engine::Lane& lane, core::ListenerId listener);
-  void say(const GroupLink& link, Word word, const GroupPlace& place = {});
-  void listen_to(const GroupLink& link);
+  void send_word(const GroupLink& link, Word word, const GroupPlace& place = {});
+  void expect_word(const GroupLink& link);
   // Posts the message if necessary and tests it. Returns the number of bytes once it is complete;
   // nullopt if it is not, or if the set-up has failed.
   std::optional<std::size_t> pass(Passing& word, bool sends);
-  void poll_said();
-  void poll_heard();
+  void poll_outgoing();
+  void poll_incoming();
   void on_word(const GroupLink& link, const GroupWord& word);
   void on_introduction(const GroupLink& link, const GroupWord& word);
   void advance();
@@ -106,8 +106,8 @@ class GroupOpening {
   std::uint32_t meets_on_ = 0;             // the rail whose connections are being opened
   std::vector<GroupPlace> to_call_;        // the last entry is the next to open
   std::list<Call> calls_;
-  std::list<Passing> said_;
-  std::list<Passing> heard_;
+  std::list<Passing> outgoing_;
+  std::list<Passing> incoming_;
   std::vector<std::size_t> missing_links_;  // number missing, by rail
   std::uint32_t slowest_mbps_;
   std::vector<bool> ready_;        // by rank; used by rank 0

@@ -7,11 +7,11 @@ namespace dlcp::engine {
 
 std::optional<Error> Engine::abandon(Connection* connection, const wire::EndpointAddress& to,
                                      Duration waited) {
-  Error told;
+  Error why;
   {
     Hold hold(*this);
     if (connection->failed.load(std::memory_order_relaxed)) {
-      told = connection->error;
+      why = connection->error;
     } else if (endpoint_.state(connection->id) != core::ConnectionState::kCalling) {
       return std::nullopt;
     } else {
@@ -19,12 +19,12 @@ std::optional<Error> Engine::abandon(Connection* connection, const wire::Endpoin
       silence.peer = to;
       silence.error =
           core::peer_silent(core::Silence::kNoAnswer, waited, "the connection was being opened");
-      told = failures_.told_of(hold.now(), silence);
+      why = failures_.error_of(hold.now(), silence);
       endpoint_.close(hold.now(), connection->id);  // packets that arrive later open nothing
     }
   }
   close(connection);
-  return told;
+  return why;
 }
 
 }  // namespace dlcp::engine

@@ -99,7 +99,7 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
     if (auto failure = listeners_.failure(listener, hold.now())) return std::move(*failure);
     if (listeners_.waits_long(listener, hold.now())) {
       const bool foreign = endpoint_.counters()[core::Counter::kDroppedForeignHost] != 0;
-      notices_.say(LogLevel::kWarn, fmt::format("{}{}", kNobodyConnects, foreign ? kNat : ""));
+      notices_.log(LogLevel::kWarn, fmt::format("{}{}", kNobodyConnects, foreign ? kNat : ""));
     }
     return static_cast<Connection*>(nullptr);
   }
@@ -185,11 +185,11 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
   if (!connection.sends) return;  // received data is copied into the memory
   Hold hold(*this);
   const auto done = datapath_->register_memory({registered.data, registered.bytes});
-  if (!done && !said_copies_) {
-    said_copies_ = true;
+  if (!done && !logged_copies_) {
+    logged_copies_ = true;
     Error error = done.error();
     error.what += "; data sent from it will be copied, which takes more processor time";
-    notices_.say(LogLevel::kWarn, error.message());
+    notices_.log(LogLevel::kWarn, error.message());
   }
 }
 
@@ -203,7 +203,7 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
                         "the connection is aborted; this is expected only while a communicator "
                         "aborts"};
       if (!connection.failed.load(std::memory_order_relaxed))
-        notices_.say(LogLevel::kWarn, error.message());
+        notices_.log(LogLevel::kWarn, error.message());
       failures_.end(connection, error);
       take_events(hold.now());
       flush(hold.now());
@@ -313,7 +313,7 @@ void Engine::take_events(Time now) {
 
 void Engine::on_event(Time now, const core::Event& event) {
   if (event.kind == core::Event::Kind::kDeclined) {
-    if (listeners_.decline(event, now)) notices_.say(LogLevel::kWarn, event.error.message());
+    if (listeners_.decline(event, now)) notices_.log(LogLevel::kWarn, event.error.message());
     return;
   }
   Connection* connection = connections_.find(event.connection);
@@ -342,7 +342,7 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
 void Engine::report(Time now) {
   if (const auto exact = monitor_->exact_changed()) {
     endpoint_.forbid_loss(*exact);
-    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: no data is lost from now on"
+    notices_.log(LogLevel::kWarn, *exact ? "`dlcp exact` was run: no data is lost from now on"
                                          : "`dlcp exact --undo` was run: licences are valid "
                                            "again");
   }
@@ -363,7 +363,7 @@ HelperThread::Sleep Engine::on_helper_wake() {
     return {false, woken + *driven};
   }
   // A thread that holds the lock, or waits for it, also drives a step.
-  if (presence_.at_the_door().load(std::memory_order_relaxed) > 0 || !lock.try_lock())
+  if (presence_.waiting_threads().load(std::memory_order_relaxed) > 0 || !lock.try_lock())
     return {false, woken + kStepTakes};
   const Time now = steady_now();  // under the lock, so that other threads' steps are in the past
   step(now);

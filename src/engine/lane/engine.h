@@ -111,7 +111,7 @@ class Engine {
   Presence presence_;
   Failures failures_;
   Time helper_wakes_ = kNever;  // when the helper's own timer expires
-  bool said_copies_ = false;
+  bool logged_copies_ = false;
   bool helper_runs_ = false;
   bool helper_takes_part_ = false;
   HelperThread helper_;

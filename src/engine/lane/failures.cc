@@ -8,17 +8,17 @@
 
 namespace dlcp::engine {
 
-Error Failures::told_of(Time now, const core::Event& event) const {
+Error Failures::error_of(Time now, const core::Event& event) const {
   const Duration memory = 2 * pump_.endpoint().config().peer_timeout;
   return explain(trouble_of(datapath_, event, now, memory));
 }
 
 void Failures::closed(Time now, Connection& connection, const core::Event& event) {
   if (connection.failed.load(std::memory_order_relaxed)) return;
-  const Error error = told_of(now, event);
+  const Error error = error_of(now, event);
   end(connection, error);
   if (event.was_attempt) return;
-  notices_.say(LogLevel::kWarn, error.message());
+  notices_.log(LogLevel::kWarn, error.message());
   notices_.failed(connection.context, error);
   pump_.endpoint().fail_context(now, connection.context, event.error);
   end_all(connection.context, error);
@@ -26,7 +26,7 @@ void Failures::closed(Time now, Connection& connection, const core::Event& event
 
 void Failures::device(Time now, const Error& error) {
   if (std::exchange(device_failed_, true)) return;
-  notices_.say(LogLevel::kWarn, error.message());
+  notices_.log(LogLevel::kWarn, error.message());
   std::set<core::ContextId> contexts = listeners_.contexts();
   contexts.merge(connections_.contexts());
   for (const core::ContextId each : contexts) {

@@ -25,7 +25,7 @@ class Failures {
         presence_(presence) {}
 
   // The error that users see if the connection ends for the event's reason.
-  Error told_of(Time now, const core::Event& event) const;
+  Error error_of(Time now, const core::Event& event) const;
   // Handles the core's event that the connection has failed (kClosed). Everything that fails with
   // it is reported once. An attempt (core::OnSilence) ends without affecting other connections.
   void closed(Time now, Connection& connection, const core::Event& event);

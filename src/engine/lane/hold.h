@@ -42,9 +42,9 @@ class Engine::Hold {
   // has woken this thread.
   Time wait_for_lock() {
     if (!lock_.owns_lock()) {
-      engine_.presence_.at_the_door().fetch_add(1, std::memory_order_relaxed);
+      engine_.presence_.waiting_threads().fetch_add(1, std::memory_order_relaxed);
       lock_.lock();
-      engine_.presence_.at_the_door().fetch_sub(1, std::memory_order_relaxed);
+      engine_.presence_.waiting_threads().fetch_sub(1, std::memory_order_relaxed);
     }
     return steady_now();
   }

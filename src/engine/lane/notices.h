@@ -21,7 +21,7 @@ class Notices {
   Notices(LogSink log, FailureSink on_failure)
       : log_(std::move(log)), on_failure_(std::move(on_failure)) {}
 
-  void say(LogLevel level, std::string text) { waiting_.lines.push_back({level, std::move(text)}); }
+  void log(LogLevel level, std::string text) { waiting_.lines.push_back({level, std::move(text)}); }
   void failed(core::ContextId context, const Error& error) {
     waiting_.failures.emplace_back(context, error);
   }

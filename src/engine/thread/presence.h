@@ -26,7 +26,7 @@ class Presence {
     return while_leaving_.planned();
   }
   // Number of threads that wait for the lock.
-  std::atomic<int>& at_the_door() { return at_the_door_; }
+  std::atomic<int>& waiting_threads() { return waiting_threads_; }
 
   // Called by the helper, without a lock. If callers drive the engine, returns when to check again.
   std::optional<Duration> look(Time now) {
@@ -53,7 +53,7 @@ class Presence {
   std::atomic<std::int64_t> polled_ns_{0};
   std::atomic<int> waiting_{0};
   std::atomic<bool> alarm_{false};
-  std::atomic<int> at_the_door_{0};
+  std::atomic<int> waiting_threads_{0};
   LookUp while_waiting_{std::chrono::milliseconds(5), std::chrono::milliseconds(60)};
   LookUp while_leaving_{std::chrono::milliseconds(1), std::chrono::milliseconds(4)};
 };

@@ -51,7 +51,7 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
 
 // Logs each message about the switch once.
 void tell_of_switch(GroupComm& comm) {
-  if (const std::string news = comm.by_switch->take_news(); !news.empty()) {
+  if (const std::string news = comm.by_switch->take_change(); !news.empty()) {
     say({engine::LogLevel::kWarn,
          fmt::format("sums do not use the switch {}, but direct exchange: {}",
                      comm.by_switch->switch_name(), news)});

@@ -38,7 +38,7 @@ class Context {
   // kUndefined if each connection has its own class, or if the user set none.
   int communicator_class() const { return communicator_class_; }
   // True if NCCL calls setNetAttr.
-  bool tells_attributes() const { return until_finalize_; }
+  bool provides_attributes() const { return until_finalize_; }
   // True if the context keeps the profiler active.
   bool may_lose() const { return may_lose_.load(); }
   void set_may_lose() { may_lose_.store(true); }

@@ -47,7 +47,7 @@ void Licensing::explain(Exact why) {
 Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   if (phandle == nullptr) return {Exact::kOutsideNccl, {}};
   std::optional<TransferAttributes> attributes;
-  if (context_->tells_attributes()) {
+  if (context_->provides_attributes()) {
     attributes = attributes_of(context_->id()).value_or(TransferAttributes{});
     if (const Exact why = ruled_out(*attributes); why != Exact::kNot) return {why, {}};
   }
@@ -84,8 +84,8 @@ Ruling Licensing::decide_by_attributes(const std::optional<TransferAttributes>& 
 
 core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   // Before version 11, an accepted connection learns its class from a connected one.
-  const bool may_learn =
-      communicator_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
+  const bool may_learn = communicator_class_ == kUndefined && !context_->provides_attributes() &&
+                         profiler::activated();
   if ((!terms_.any() && !may_learn) || bytes < bytes_min_) return {};
   Ruling ruling = decide(phandle, bytes, sends);
   if (ruling.exact != Exact::kNot) {

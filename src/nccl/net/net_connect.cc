@@ -46,7 +46,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     context.object_closed(true);
     return refuse(alike.error());
   }
-  if (!route->fallback.empty()) context.registry().say_fallback(route->fallback);
+  if (!route->fallback.empty()) context.registry().log_fallback(route->fallback);
   set_ticket(handle, context.keep_pending(engine::Opening(
                          lanes, context.id(), {peer.listener, peer.address}, route.value(),
                          carrier_patience(context), lanes_of_each(context), std::move(ways))));
@@ -94,7 +94,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
         auto port = context.port(device);
         if (!port) return refuse(port.error());
         const auto state = opening->poll();
-        if (!opening->fallback().empty()) context.registry().say_fallback(opening->fallback());
+        if (!opening->fallback().empty()) context.registry().log_fallback(opening->fallback());
         if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting)
           return ResultCode::kSuccess;
         if (const engine::Way* way = opening->way();
@@ -144,7 +144,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
             std::ranges::find(lanes, accepted->members().front().engine, &engine::Lane::engine)
                 ->over;
         if (over != lanes[0].over)
-          listening.context->registry().say_fallback(engine::fallback_words(
+          listening.context->registry().log_fallback(engine::fallback_words(
               *over, *lanes[0].over, "a peer connected this way; see its log for the reason"));
         listening.context->object_opened();
         *recv_comm =

@@ -258,7 +258,7 @@ SwitchGroup::Counts SwitchGroup::counts() {
   return counts_;
 }
 
-std::string SwitchGroup::take_news() {
+std::string SwitchGroup::take_change() {
   const std::lock_guard lock(mutex_);
   return std::exchange(news_, {});
 }

@@ -56,7 +56,7 @@ class SwitchGroup {
   Counts counts();
   // Each is returned once: why no sum uses the switch, and an error outside the group, which
   // reports its own errors.
-  std::string take_news();
+  std::string take_change();
   std::optional<Error> take_fault();
 
  private:

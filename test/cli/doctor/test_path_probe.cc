@@ -139,7 +139,7 @@ TEST_CASE("a responder forgets old probers, and answers only valid requests") {
   frame[20] ^= std::byte{1};
   REQUIRE(socket->send(frame, 0) == 0);
   (void)responder.serve(100ms);
-  CHECK(responder.strangers() == 1);
+  CHECK(responder.invalid_requests() == 1);
   CHECK_FALSE(socket->receive(buffer, 20ms).has_value());
 }
 

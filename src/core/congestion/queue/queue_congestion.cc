@@ -120,10 +120,10 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   round_.limited |= sample.window_limited;
   round_trip_ = sample.round_trip;
   now_ = sample.now;
-  const bool news = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
-  if (news) heard_ = true;
-  if (now_ < round_ends_ || !heard_) return;
-  heard_ = false;
+  const bool reported = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
+  if (reported) has_reports_ = true;
+  if (now_ < round_ends_ || !has_reports_) return;
+  has_reports_ = false;
   round_ends_ = now_ + round_trip_;
   judge_queue();
   finish_round();

@@ -83,9 +83,9 @@ class QueueCongestion final : public CongestionControl {
   Time now_{};
   Time round_ends_{};
   Duration round_trip_{std::chrono::milliseconds(1)};
-  bool heard_ = false;    // this round has news of packets
-  double queue_ = 0;      // ns, in this round
-  double vagueness_ = 0;  // ns: uncertainty of queue_
+  bool has_reports_ = false;  // an ACK of this round reported packets
+  double queue_ = 0;          // ns, in this round
+  double vagueness_ = 0;      // ns: uncertainty of queue_
 
   double window_;
   double answers_waiting_ = 0;  // packets
