@@ -109,7 +109,7 @@ TEST_CASE("Colours distinguish three levels of bulk and ECT two, and the plan re
   const auto sonic = plan_of(three_levels(leaf_intent()));
   CHECK(queue_named(sonic, "bulk")->levels.size() == 2);
   CHECK(says(sonic.merges, "bulk-droppable and bulk-middle are one drop level"));
-  CHECK(says(sonic.merges, "tells 2 levels apart"));
+  CHECK(says(sonic.merges, "distinguishes 2 levels"));
 }
 
 TEST_CASE("If marks and drops share a threshold, they are planned at one depth") {
@@ -225,7 +225,7 @@ TEST_CASE("Levels that the buffer cannot hold are merged, lowest first, and repo
   const auto tight = plan_of(three_levels(
       leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 20MB, alpha: 1/4}\n")));
   CHECK(queue_named(tight, "bulk")->levels.size() == 2);
-  CHECK(says(tight.merges, "the buffer lets a queue grow to 1 MB"));
+  CHECK(says(tight.merges, "the buffer limits a queue to 1 MB"));
   const auto shallow = plan_of(
       leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 4MB, alpha: 1/4}\n"));
   CHECK(queue_named(shallow, "bulk")->levels.size() == 1);

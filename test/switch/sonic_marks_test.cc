@@ -41,7 +41,7 @@ TEST_CASE("a separate traffic class removes DLCP's DSCPs from packets of untrust
   plan.groups[0].group.trust = Trust::kRemarked;
   plan.groups[0].group.remark_dscp = 48;
   plan.capabilities.remarking = Remarking::kBySpareClass;
-  settle_remarking(plan);
+  plan_remarking(plan);
   REQUIRE(plan.remark_classes.size() == 1);
   const auto spare = std::to_string(plan.remark_classes.at(48));
   for (int dscp = 0; dscp < kDscpCount; ++dscp)
@@ -60,7 +60,7 @@ TEST_CASE("a separate traffic class removes DLCP's DSCPs from packets of untrust
   again.groups[0].group.trust = Trust::kRemarked;
   again.groups[0].group.remark_dscp = 48;
   again.capabilities.remarking = Remarking::kBySpareClass;
-  settle_remarking(again);
+  plan_remarking(again);
   CHECK(render_ok(again).changes.empty());
   const Json trusted = applied(after, render_ok(plan_of(after)));
   CHECK_FALSE(trusted["PORT_QOS_MAP"]["Ethernet32"].contains("tc_to_dscp_map"));
@@ -73,7 +73,7 @@ TEST_CASE("without a fabric port, no class is reserved for DSCPs that are not re
     group.group.role = PortRole::kHost;
   plan.groups[0].group.trust = Trust::kRemarked;
   plan.capabilities.remarking = Remarking::kBySpareClass;
-  settle_remarking(plan);
+  plan_remarking(plan);
   CHECK(plan.remark_classes.empty());
   CHECK_FALSE(rewrites_marks(plan, plan.groups[0].group));
   CHECK_FALSE(remark_warning(plan).empty());
