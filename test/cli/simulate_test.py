@@ -67,7 +67,7 @@ class Simulate(unittest.TestCase):
             file.write_text("fabric: {shape: switch, hosts: 4}\nload: {kind: incast, bytes: lots}\n")
             done = run(file)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("mine.yaml: line 2: bytes is 'lots'; write 64k", done.stderr)
+            self.assertIn("mine.yaml: line 2: bytes is 'lots'; give 64k", done.stderr)
             file.write_text("fabric: {shape: switch, hosts: 4}\nload: {kind: matrix, file: other.cm}\n")
             done = run(file)
             self.assertEqual(done.returncode, 2)

@@ -45,7 +45,7 @@ class Synth(unittest.TestCase):
 
     def test_errors_name_the_file_the_value_and_the_correction(self):
         for text, words in (("{ranks: [a, b], links: []}", "a cannot reach b"), ("ranks: [a]\nlinks:\n- {from: a, to: b, rate: 1G}", "line 3: there is no rank or switch b"),
-                            ("[1]", "this is no topology")):
+                            ("[1]", "this is not a topology")):
             file = self.folder / "bad.yaml"
             file.write_text(text)
             done = run("synth", file)
@@ -55,7 +55,7 @@ class Synth(unittest.TestCase):
         self.assertIn("cannot read", run("synth", self.folder / "none").stderr)
         self.assertIn("--size: 'much' is not valid", run("synth", self.star, "--size", "much").stderr)
         self.assertEqual(run("synth").returncode, 2)
-        self.assertIn("no such alltoall", run("synth", self.star, "--collective", "alltoall", "--algorithm", "tree").stderr)
+        self.assertIn("cannot perform alltoall", run("synth", self.star, "--collective", "alltoall", "--algorithm", "tree").stderr)
 
     def test_one_rank_has_nothing_to_do(self):
         self.star.write_text("{ranks: [a], links: []}")

@@ -66,8 +66,8 @@ std::string capacities_of(const fabric::Fabric& fabric) {
   std::ranges::sort(factors);
   std::string text = fmt::format("capacities: {:.3g} Gb/s per host", rates[rates.size() / 2]);
   if (!factors.empty())
-    text += fmt::format("; the uplinks of its leaf carry 1/{:.2g} of its hosts' sum",
-                        factors[factors.size() / 2]);
+    text +=
+        fmt::format("; leaf uplinks carry 1/{:.2g} of the hosts' sum", factors[factors.size() / 2]);
   return text + "\n";
 }
 

@@ -53,9 +53,7 @@ std::string SynthReport::to_text() const {
          algorithm_text(s.plan.brackets[o.bracket].recipe)});
   }
   text += "\n" + table.to_text(output_width());
-  text +=
-      "\nring, tree: time of NCCL's ring and tree over the ranks in the given order, relative "
-      "to this plan\n";
+  text += "\nring, tree: time of NCCL's ring and tree (ranks as given) relative to the plan\n";
   if (s.verified)
     text += wrapped(fmt::format("proven: every contribution counts exactly once, and there is "
                                 "no deadlock; {} of {} ranks take part; {:.1f} s",
