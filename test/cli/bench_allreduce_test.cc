@@ -112,7 +112,8 @@ TEST_CASE("a missing switch is named, and options that exclude each other are re
   for (const auto& [arguments, words] :
        {std::pair(Words{"--algo", "direct", "--switch", "a"}, "--switch can be used only with"),
         std::pair(Words{"--algo", "switch", "--switch", "a:b"}, "'b' is not a port"),
-        std::pair(Words{"--algo", "switch", "--ranks", "33"}, "a switch adds at most 32"),
+        std::pair(Words{"--algo", "switch", "--ranks", "33"},
+                  "a switch adds the data of at most 32"),
         std::pair(Words{"--algo", "switch", "--switch", "a", "--loss", "1%"}, "--drop")}) {
     const auto run = all_reduce(arguments);
     CHECK(run.exit_code == 2);

@@ -96,8 +96,8 @@ class Launchers(unittest.TestCase):
         command = [*bench(), "--timeout", "2"]
         codes, _, errors = self.run_all([command, command], [{**common, "RANK": rank} for rank in "02"])
         self.assertEqual(codes[0], 4)
-        self.assertIn("ranks 1, 3 of 4 did not come", errors[0])
-        self.assertIn("ranks 1, 3 of 4 did not come", errors[1])
+        self.assertIn("ranks 1, 3 of 4 did not connect", errors[0])
+        self.assertIn("ranks 1, 3 of 4 did not connect", errors[1])
         self.assertNotEqual(codes[1], 0)
 
 

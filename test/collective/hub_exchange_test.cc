@@ -160,7 +160,7 @@ TEST_CASE("the others no longer wait for a rank that has left") {
   CHECK_FALSE(early.hub.all_left());
   CHECK(early.hub.idle());
   early.tell(0, call);
-  CHECK_THAT(early.hub.disagreement(), Contains("and rank 1 has left"));
+  CHECK_THAT(early.hub.disagreement(), Contains("but rank 1 has left"));
   Alone late(100'000);
   late.tell(0, call);
   late.tell(1, leaving);

@@ -70,7 +70,7 @@ TEST_CASE("a bad specification is refused with key, value and range") {
     CHECK(parsed.error().message() == c.message);
   }
   CHECK_THAT(parse_fault_spec("lose=0.1").error().message(),
-             Contains("no fault called \"lose\"") && Contains("drop, burst, dup"));
+             Contains("no fault \"lose\"") && Contains("drop, burst, dup"));
 }
 
 }  // namespace dlcp::datapath::test

@@ -68,7 +68,7 @@ TEST_CASE("an invalid fabric is refused with the reason") {
              Contains("two hosts") && Contains("h0"));
   CHECK_THAT(complaint([](Fabric& f) { f.hosts[1].name = "a\nb"; }),
              Contains("control characters"));
-  CHECK_THAT(complaint([](Fabric& f) { f.hosts[1].gb_per_s = -1; }), Contains("gb_per_s -1"));
+  CHECK_THAT(complaint([](Fabric& f) { f.hosts[1].gb_per_s = -1; }), Contains("gb_per_s is -1"));
   CHECK_THAT(complaint([](Fabric& f) { f.hosts[1].slots = 0; }), Contains("slots 0"));
   CHECK_THAT(complaint([](Fabric& f) { f.groups[1].parent = 4; }), Contains("pod0"));
   CHECK_THAT(complaint([](Fabric& f) { f.groups[0].parent = 0; }), Contains("fabric"));

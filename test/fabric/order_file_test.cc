@@ -95,7 +95,7 @@ TEST_CASE("an invalid file is refused with the place, the value and the expected
   CHECK_THAT(complaint("\"c\", \"b\"]", "\"a\", \"b\"]"), Contains("'a' twice"));
   CHECK_THAT(complaint("\"c\", \"b\"]", "\"b\"]"), Contains("2 of 3 hosts"));
   CHECK_THAT(complaint("\"c\", \"b\"]", "\"x\", \"b\"]"), Contains("'x', which is not a host"));
-  CHECK_THAT(complaint("\"fabric\": {", "\"fabric\": ["), Contains("no JSON"));
+  CHECK_THAT(complaint("\"fabric\": {", "\"fabric\": ["), Contains("not valid JSON"));
   CHECK_THAT(complaint("\"leaf1\"", "\"leaf0\""), Contains("two groups are called 'leaf0'"));
 }
 

@@ -125,7 +125,7 @@ class Path(unittest.TestCase):
             took = time.monotonic() - begin
         print(f"    no data passes: an error after {took:.1f} s", flush=True)
         self.assertEqual(status, 3)
-        self.assertIn("the peer answers, but for 2000 ms nothing got through to it", errors)
+        self.assertIn("the peer answers, but for 2000 ms no packet got through to it", errors)
         self.assertLess(took, 6)
 
 

@@ -41,8 +41,9 @@ TEST_CASE(
   world.run_until(cut + 10s, [&] { return world.flow(flow).send_error.has_value(); });
   REQUIRE(world.flow(flow).send_error.has_value());
   REQUIRE(world.flow(flow).send_error->code == ErrorCode::kRemote);
-  REQUIRE_THAT(world.flow(flow).send_error->message(),
-               Contains("answers, but for 2000 ms nothing got through") && Contains("1452 bytes"));
+  REQUIRE_THAT(
+      world.flow(flow).send_error->message(),
+      Contains("answers, but for 2000 ms no packet got through") && Contains("1452 bytes"));
   REQUIRE(world.now() - cut >= 2s);
   REQUIRE(world.now() - cut <= 2100ms);
   // Probes that are answered without progress back off, together with those for the packet size.

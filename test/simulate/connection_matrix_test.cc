@@ -57,7 +57,7 @@ TEST_CASE("an invalid matrix is refused with its line") {
   CHECK_THAT(refusal(head + "0->1 start -3 size 1\n"), Contains("start is '-3'"));
   CHECK_THAT(refusal(head), Contains("Connections says 1, but the file has 0"));
   CHECK_THAT(refusal("0->1 start 0 size 1\n"), Contains("before 'Nodes N'"));
-  CHECK_THAT(refusal(head + "0->1 trigger 3 size 1\n"), Contains("trigger 3 is named"));
+  CHECK_THAT(refusal(head + "0->1 trigger 3 size 1\n"), Contains("trigger 3 is used"));
   CHECK_THAT(refusal(head + "failure switch_type AGG switch_id 0 link_id 0\n"),
              Contains("'faults' of the scenario"));
   CHECK_THAT(
