@@ -1,6 +1,6 @@
-// What release builds link in place of the C library's newer symbols, so that what is built with a
-// new glibc runs on one of version 2.28: each name here is hidden in the object it is linked into,
-// wins over the library's, and goes on to an older version of it, or does the work by other means.
+// Release builds link these functions instead of the newer symbols of the C library, so that a
+// program built with a new glibc runs with version 2.28. Each name is hidden in its object, takes
+// precedence over the library's, and calls an older version of it or does the work itself.
 // Nothing of this is in ordinary builds; CMake's option DLCP_PORTABLE adds it
 // (scripts/cmake/portable.cmake).
 #define _GNU_SOURCE
@@ -61,7 +61,7 @@ GOES_TO(pthread_rwlock_wrlock, OLDEST);
 GOES_TO(pthread_setname_np, OLD_SETNAME);
 GOES_TO(pthread_setspecific, OLDEST);
 GOES_TO(pthread_sigmask, OLDEST);
-// Newer versions of these no longer set errno their own way, which nobody here looks at.
+// Newer versions of these set errno in another way; no caller here reads it.
 GOES_TO(exp, OLDEST);
 GOES_TO(log, OLDEST);
 GOES_TO(log2, OLDEST);

@@ -1,4 +1,4 @@
-// What one rank recorded of its collectives (DLCP_PROFILE_FILE). The plugin writes it, `dlcp
+// The recording of one rank's collectives (DLCP_PROFILE_FILE). The plugin writes it, `dlcp
 // whatif` reads it. Times are nanoseconds of the rank's own clock; clocks of ranks are not
 // compared.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace dlcp::whatif {
 
-// What collectives have in common besides their size.
+// The properties of collectives besides their size.
 struct Kind {
   std::string function;   // NCCL's name: "AllReduce"
   std::string type;       // "float32"

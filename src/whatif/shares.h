@@ -15,7 +15,7 @@
 
 namespace dlcp::whatif {
 
-// What determines how long a transfer takes.
+// The properties that determine how long a transfer takes.
 struct Shape {
   std::string function;
   std::string type;

@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNPRIVILEGED = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
                 "--no-new-privs")
 AF_INET6, AF_NETLINK = 10, 16
-# What gVisor and older kernels lack: discovery of the path MTU, reports of errors and drops, binding to a device,
+# Options that gVisor and older kernels lack: discovery of the path MTU, reports of errors and drops, binding to a device,
 # timestamps, segmentation offload and coalescing. Level and name, as numbers.
 SANDBOX = ("0.10", "41.23", "0.11", "41.25", "1.40", "1.25", "1.35", "17.103", "17.104")
 

@@ -189,7 +189,7 @@ TEST_CASE("a switch that stops during a call fails it on all ranks") {
     REQUIRE(calls.start(rank, floats.call(rank)));
   CHECK_FALSE(calls.finish());
   CHECK_THAT(calls.error, Contains("the switch") && Contains("is not reachable"));
-  // Of whoever has noticed first; the other one may have heard it from him.
+  // The rank that noticed first has a fault; the other rank may have received the reason from it.
   const auto fault = [&](std::size_t rank) { return ranks.comm(rank).by_switch->take_fault(); };
   const bool first = fault(0).has_value();
   CHECK((fault(1).has_value() || first));

@@ -116,7 +116,7 @@ def main():
     expect(result.returncode == 0, "rollback works", result)
     switch_back = switch.config()
     sys.path.insert(0, str(folder))
-    from guard import leaves  # "swp1-4" is swp1 to swp4; an empty map is no setting
+    from guard import leaves  # "swp1-4" is swp1 to swp4; an empty map is not a setting
     settings = [{k: v for k, v in leaves(c).items() if v != "{}"} for c in (switch_back, imported)]
     expect(settings[0] == settings[1], "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh")

@@ -18,7 +18,7 @@ struct MadeJob {
   double late = 0;                                     // s more on the last rank
   double latency = 50e-6;                              // of a round
   double bits = 1e9;                                   // of payload per second
-  double tail = 0;  // every fifth collective takes so much longer, as a share
+  double tail = 0;  // every fifth collective takes longer by this share
 
   double transfer(std::uint64_t bytes) const {
     const Shape shape{"AllReduce", "float32", "RING", ranks, bytes};

@@ -88,7 +88,7 @@ Recorder::Handle Recorder::start_collective(Time now, std::uint32_t communicator
 
 void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
   whatif::Record& record = collective.record;
-  // The same channel once more after everything has ended: a graph is replayed.
+  // The same channel again after everything has ended: a graph is replayed.
   if (collective.open == 0 && (collective.seen & bit) != 0) {
     record.sequence = ++sequences_[record.communicator];
     record.enqueued_ns = ns_of(now);

@@ -1,4 +1,4 @@
-"""What NCCL must find in the environment of every rank."""
+"""The variables that NCCL must find in the environment of every rank."""
 
 import os
 

@@ -135,7 +135,7 @@ TEST_CASE("handles of the table of events are kept, and their steps reported") {
   CHECK(Recorder::step_number(step) == 5);
 }
 
-TEST_CASE("host buffers are sampled, and what cannot be read is no crash but a reason") {
+TEST_CASE("host buffers are sampled, and unreadable memory gives a reason instead of a crash") {
   BufferSampler sampler;
   whatif::Run run;
   sampler.look(at(0), "float32", reinterpret_cast<const void*>(std::uintptr_t{4096}), 1 << 20);
