@@ -176,7 +176,7 @@ TEST_CASE("a hub refuses messages that no rank would send") {
   for (const Row& row : {Row{{.call = 4, .bytes = 256, .real_bytes = 256}, "which is over"},
                          Row{{.call = 7, .bytes = 64, .real_bytes = 64}, "does not use this hub"},
                          Row{{.call = 8, .bytes = 1 << 20}, "the group's hubs have 100000"},
-                         Row{{.call = 8, .bytes = HubCall::kCallBytesMax}, "has 100000"}}) {
+                         Row{{.call = 8, .bytes = HubCall::kCallBytesMax}, "have 100000"}}) {
     Alone alone(100'000);
     alone.tell(0, good);
     alone.tell(0, row.call);

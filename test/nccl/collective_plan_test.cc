@@ -165,7 +165,7 @@ TEST_CASE("plans for another group are refused, and the error says which group t
   CHECK_THAT(why(plan, 5),
              Contains("DLCP_PLAN = 'p.json': the plan is for 4 ranks, but the communicator has 5"));
   plan.collective = synth::Collective::kAllGather;
-  CHECK_THAT(why(plan, 4), Contains("it is for allgather"));
+  CHECK_THAT(why(plan, 4), Contains("the plan is for allgather"));
   CHECK_THAT(nccl::collective_plan("p.json", "{}", 4, 0).error().message(), Contains("DLCP_PLAN"));
 }
 

@@ -113,9 +113,9 @@ TEST_CASE("if one rank has no lengths, no sum uses the switch, and the log says 
   CHECK(floats.worst() == 0);
   CHECK(again.worst() == 0);
   CHECK(server.sums() == 1);
-  CHECK_THAT(ranks.comm(2).by_switch->take_news(),
+  CHECK_THAT(ranks.comm(2).by_switch->take_change(),
              Contains("does not report tensor lengths to all ranks"));
-  CHECK(ranks.comm(2).by_switch->take_news().empty());
+  CHECK(ranks.comm(2).by_switch->take_change().empty());
 }
 
 TEST_CASE("an unusable switch is refused on all ranks with the reason") {
