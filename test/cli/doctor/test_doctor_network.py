@@ -68,7 +68,7 @@ class DoctorNetwork(unittest.TestCase):
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (3, {"path_ports"}))
         self.assertEqual(bad["path_ports"]["value"], "UDP 49152-65535 is closed towards the peer")
-        self.assertTrue(self.verdict["value"].endswith("first: path_ports: UDP 49152-65535 is closed towards the peer"), self.verdict)
+        self.assertTrue(self.verdict["value"].endswith("first problem: path_ports: UDP 49152-65535 is closed towards the peer"), self.verdict)
         self.assertEqual(report["path"]["ports_back"]["closed"], [])
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
