@@ -107,7 +107,7 @@ TEST_CASE("a missing switch is named, and options that exclude each other are re
   const auto gone = all_reduce({"--algo", "switch", "--switch", "127.0.0.1:9", "--ranks", "2"});
   CHECK(gone.exit_code == 3);
   CHECK_THAT(gone.json()["error"].get<std::string>(),
-             Contains("DLCP_COLLNET_SWITCH: rank 0 says:") && Contains("127.0.0.1:9"));
+             Contains("DLCP_COLLNET_SWITCH: rank 0 reports:") && Contains("127.0.0.1:9"));
   using Words = std::vector<std::string>;
   for (const auto& [arguments, words] :
        {std::pair(Words{"--algo", "direct", "--switch", "a"}, "--switch can be used only with"),

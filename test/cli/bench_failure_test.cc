@@ -101,5 +101,5 @@ TEST_CASE("a missing namespace is named") {
 TEST_CASE("a bad option is one line on stderr and exit code 2") {
   const auto run = run_bench(REFERENCE_TCP, {"--ranks", "3"});
   CHECK(run.exit_code == 2);
-  CHECK_THAT(run.err, Contains("--ranks 3: bw works in pairs"));
+  CHECK_THAT(run.err, Contains("--ranks 3: mode bw works in pairs"));
 }

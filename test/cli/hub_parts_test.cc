@@ -52,7 +52,7 @@ TEST_CASE("a wrong token file is refused with the line, and no token is printed"
   CHECK(why(good + " gbit=-1") == "FILE:1: 'gbit=-1' is not a valid limit");
   CHECK(why(good + "\nb 00000000000000010000000000000002") ==
         "FILE:2: the name or the token is already used in another line");
-  CHECK(why("# nobody") == "FILE:1: no token");
+  CHECK(why("# nobody") == "FILE:1: the file contains no token");
 }
 
 TEST_CASE("a rate is kept on average, and large pieces are charged afterwards") {
