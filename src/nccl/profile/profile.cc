@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 
@@ -134,7 +135,10 @@ void Profile::end() {
 void Profile::write_periodically() {
   std::uint64_t written = 0;
   std::unique_lock lock(mutex_);
-  while (!stopping_.wait_for(lock, kWriteInterval, [this] { return stop_; })) {
+  // By the system clock: to wait by the steady clock, the C++ library needs a function of
+  // glibc 2.34.
+  const auto next = [] { return std::chrono::system_clock::now() + kWriteInterval; };
+  while (!stopping_.wait_until(lock, next(), [this] { return stop_; })) {
     lock.unlock();
     if (const std::uint64_t recorded = recorder_.recorded(); recorded != written) {
       write();
