@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "order/cost.h"
+#include "util/markup.h"
 
 namespace dlcp::order {
 namespace {
@@ -18,22 +19,6 @@ constexpr std::size_t kNamesMax = 64;  // more names are not readable
 struct Point {
   double x, y;
 };
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  return out;
-}
 
 class Painter {
  public:

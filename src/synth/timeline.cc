@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "util/markup.h"
+
 namespace dlcp::synth {
 namespace {
 
 constexpr std::size_t kBarsMax = 20000;
 constexpr double kWidth = 960, kLeft = 110, kTop = 40;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
 
 std::string time_text(double seconds) {
   return seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)

@@ -1,15 +1,18 @@
 """Layouts whose oddity lies in what surrounds the processes: kernels, containers, limits, proxies. Most are start-up
 problems from public issue trackers."""
 
+import dataclasses
 import pathlib
 import sys
 
-from layouts import Case, layout, number, one_subnet_each, two_hosts
+from layouts import (Case, cards_in_another_order_strict_filter, layout, number, one_rail_dead, one_subnet_each,
+                     two_cards_one_subnet, two_hosts)
 
 HERE = pathlib.Path(__file__).resolve().parent
 UNPRIVILEGED = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
                 "--no-new-privs")
 AF_INET6, AF_NETLINK = 10, 16
+BUNDLE = {"DLCP_BUNDLE": "1", "DLCP_LANES": "2"}
 # Options that gVisor and older kernels lack: discovery of the path MTU, reports of errors and drops, binding to a device,
 # timestamps, segmentation offload and coalescing. Level and name, as numbers.
 SANDBOX = ("0.10", "41.23", "0.11", "41.25", "1.40", "1.25", "1.35", "17.103", "17.104")
@@ -17,6 +20,10 @@ SANDBOX = ("0.10", "41.23", "0.11", "41.25", "1.40", "1.25", "1.35", "17.103", "
 
 def refusing(*arguments):
     return (sys.executable, str(HERE / "refuse.py"), *arguments, "--")
+
+
+def sandbox():
+    return refusing(*(word for option in SANDBOX for word in ("--option", option)))
 
 
 def in_shell(script):
@@ -33,31 +40,21 @@ def process_without_privileges(net):
 
 @layout
 def two_cards_one_subnet_without_privileges(net):
-    net.host("a", "b")
-    net.switch("s")
-    for host in "ab":
-        for card in range(2):
-            net.plug(host, f"eth{card}", "s")
-            net.addr(host, f"10.1.0.{10 * number(host) + card}/24", f"eth{card}")
-
-    def check():
-        first, second = net.sent("a", "eth0"), net.sent("a", "eth1")
-        return None if second > first else f"eth0 sent {first} bytes, eth1 {second}"
-    return Case("10.1.0.10", env={"DLCP_IFNAME": "=eth1"}, wrap=UNPRIVILEGED, check=check)
+    return dataclasses.replace(two_cards_one_subnet(net), wrap=UNPRIVILEGED)
 
 
 @layout
 def sandbox_that_refuses_socket_options(net):
     two_hosts(net)
     one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=refusing(*(word for option in SANDBOX for word in ("--option", option))))
+    return Case("10.1.0.1", wrap=sandbox())
 
 
 @layout
 def sandbox_on_one_host(net):
     two_hosts(net, mtu=9000)
     one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap_b=refusing(*(word for option in SANDBOX for word in ("--option", option))))
+    return Case("10.1.0.1", wrap_b=sandbox())
 
 
 @layout
@@ -68,7 +65,7 @@ def sandbox_behind_a_small_mtu(net):
     one_subnet_each(net, 1)
     for host in "ab":  # TCP would need probing here as well
         net.sysctl(host, ipv4__tcp_mtu_probing=2)
-    return Case("10.1.0.1", wrap=refusing(*(word for option in SANDBOX for word in ("--option", option))))
+    return Case("10.1.0.1", wrap=sandbox())
 
 
 @layout
@@ -234,29 +231,14 @@ def proxy_in_front_of_all_tcp(net):
 
 @layout
 def one_rail_dead_for_a_bundle(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    for host in "ab":
-        net.ip("s1", "link", "set", f"{host}.eth1", "nomaster")
-    return Case("10.1.0.1", env={"DLCP_BUNDLE": "1", "DLCP_LANES": "2"}, options=("--device-by-rank",))
+    return dataclasses.replace(one_rail_dead(net), env=BUNDLE)
 
 
 @layout
 def cards_in_another_order_for_a_bundle(net):
-    net.host("a", "b")
-    net.switch("s", "t")
-    for host, order in (("a", "st"), ("b", "ts")):
-        for card, switch in enumerate(order):
-            net.plug(host, f"eth{card}", switch)
-            net.addr(host, f"10.{61 if switch == 's' else 62}.0.{number(host)}/24", f"eth{card}")
-        net.sysctl(host, ipv4__conf__all__rp_filter=1)
-    return Case("10.61.0.1", env={"DLCP_BUNDLE": "1", "DLCP_LANES": "2"})
+    return dataclasses.replace(cards_in_another_order_strict_filter(net), env=BUNDLE)
 
 
 @layout
 def one_rail_dead_for_direct_exchange(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    for host in "ab":
-        net.ip("s1", "link", "set", f"{host}.eth1", "nomaster")
-    return Case("10.1.0.1", options=("--mode", "allreduce", "--algo", "direct", "--device-by-rank"))
+    return dataclasses.replace(one_rail_dead(net), options=("--mode", "allreduce", "--algo", "direct", "--device-by-rank"))

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/whatif/report.h"
+#include "util/markup.h"
 
 namespace dlcp::cli {
 namespace {
@@ -19,17 +20,6 @@ constexpr const char* kStyle =
     R"(body { font-family: sans-serif; max-width: 60em; margin: 2em auto; }
 table { border-collapse: collapse; } td, th { padding: 0.2em 0.8em; text-align: left; }
 td { border-top: 1px solid #ddd; vertical-align: top; } .verdict { font-size: 1.2em; })";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
 
 std::string picture(std::size_t rows, const std::string& content) {
   return fmt::format(

@@ -1,8 +1,11 @@
 #include "engine/live/statistics.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <span>
+
+#include "util/write_file.h"
 
 namespace dlcp::engine {
 
@@ -38,11 +41,8 @@ void Statistics::write(const std::string& path) const {
   std::string name = path;
   if (const std::size_t at = name.find("%p"); at != std::string::npos)
     name.replace(at, 2, std::to_string(getpid()));
-  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return;
   const std::string text = json();
-  [[maybe_unused]] const ssize_t put = ::write(file, text.data(), text.size());
-  close(file);
+  (void)write_file(name, std::as_bytes(std::span(text)), 0644);
 }
 
 }  // namespace dlcp::engine

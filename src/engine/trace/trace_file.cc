@@ -1,17 +1,15 @@
 #include "engine/trace/trace_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "datapath/trace/capture_file.h"
 #include "engine/host/clock.h"
-#include "util/result.h"
 #include "util/system_text.h"
+#include "util/write_file.h"
 
 namespace dlcp::engine {
 namespace {
@@ -23,20 +21,6 @@ std::string named(const std::string& path, std::size_t number) {
   if (const std::size_t at = name.find("%p"); at != std::string::npos)
     name.replace(at, 2, fmt::format("{}-{}", getpid(), number));
   return name;
-}
-
-Status write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool written = file >= 0;
-  while (written && !bytes.empty()) {
-    const ssize_t put = ::write(file, bytes.data(), bytes.size());
-    written = put > 0 || (put < 0 && errno == EINTR);
-    bytes = bytes.subspan(put > 0 ? static_cast<std::size_t>(put) : 0);
-  }
-  const int error = errno;
-  if (file >= 0) ::close(file);
-  if (!written) return Error{ErrorCode::kSystem, system_text(error), ""};
-  return Unit{};
 }
 
 }  // namespace
@@ -54,10 +38,10 @@ std::optional<LogLine> TraceFile::write() {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   const Duration to_wall =
       std::chrono::duration_cast<Duration>(wall) - Duration(ns_of(steady_now()));
-  const auto written = write_file(path_, datapath::capture_of(packets, local_, to_wall));
-  if (!written) {
+  const int error = write_file(path_, datapath::capture_of(packets, local_, to_wall), 0600);
+  if (error != 0) {
     return LogLine{LogLevel::kWarn,
-                   fmt::format("DLCP_TRACE: cannot write {}: {}", path_, written.error().what)};
+                   fmt::format("DLCP_TRACE: cannot write {}: {}", path_, system_text(error))};
   }
   return LogLine{LogLevel::kWarn, fmt::format("the last {} packets of {} are in {} (Wireshark with "
                                               "scripts/wireshark/dlcp.lua reads it)",

@@ -1,6 +1,5 @@
 #include "nccl/profile/profile.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <span>
 
 #include "core/counters.h"
 #include "engine/devices/registry.h"
@@ -18,6 +18,7 @@
 #include "nccl/context/log.h"
 #include "util/fork_guard.h"
 #include "util/system_text.h"
+#include "util/write_file.h"
 #include "whatif/overlap.h"
 #include "whatif/run_file.h"
 
@@ -30,21 +31,6 @@ std::string host_name() {
   char name[256] = "";
   if (gethostname(name, sizeof name - 1) != 0) return "";
   return name;
-}
-
-// 0, or the error.
-int write_whole(const std::string& name, const std::string& text) {
-  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return errno;
-  std::size_t written = 0;
-  int error = 0;
-  while (written < text.size() && error == 0) {
-    const ssize_t put = ::write(file, text.data() + written, text.size() - written);
-    if (put > 0) written += static_cast<std::size_t>(put);
-    if (put < 0 && errno != EINTR) error = errno;
-  }
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
 }
 
 std::string load_path() {
@@ -171,7 +157,8 @@ void Profile::write() {
   const whatif::Run run = collect();
   if (name_.empty()) name_ = profile_file_name(path_, run);
   const std::string part = name_ + ".part";
-  int error = write_whole(part, whatif::write_run(run));
+  const std::string text = whatif::write_run(run);
+  int error = write_file(part, std::as_bytes(std::span(text)), 0644);
   if (error == 0 && std::rename(part.c_str(), name_.c_str()) != 0) error = errno;
   if (error == 0 || failed_) return;
   failed_ = true;
