@@ -31,7 +31,8 @@ class Predictor {
   double median(const Transfer& transfer) const { return times_[transfer.shape].median; }
   const Shape& shape(const Transfer& transfer) const { return shares_.shapes[transfer.shape]; }
 
-  // Each step with its transfers changed; its exposed part of them shrinks or grows alike.
+  // Predicts each step with changed transfers. The network time of a step, which is the part of its
+  // transfers that other transfers do not overlap, changes by the same factor as their sum.
   Estimate changed(const Changed& change, bool depends_on_cost) const {
     Estimate all = estimate_of(steps_with(change, cost_));
     if (!depends_on_cost) return all;

@@ -56,7 +56,7 @@ struct Answer {
   Estimate now;
   double compute = 0, waiting = 0, network = 0;  // shares of the step, over all ranks and steps
   std::vector<Prediction> predictions;
-  std::vector<std::string> notes;  // what limits the answer
+  std::vector<std::string> notes;  // limits of the answer, for example missing ranks
   std::string verdict;             // one sentence
 };
 

@@ -55,7 +55,8 @@ struct Run {
   std::uint64_t collectives = 0;  // that ended, also those whose record has been overwritten
   std::string starts;             // what start_ns is: "kernel" or "proxy"
   std::string buffers;            // why there are no samples; empty if there are some
-  // What DLCP's own connections compressed: bytes of messages, and of the packets that held them.
+  // Bytes of the messages that DLCP's own connections compressed, and of the packets that carried
+  // them.
   std::uint64_t compressed_bytes = 0;
   std::uint64_t compressed_wire_bytes = 0;
   std::vector<Communicator> communicators;

@@ -69,8 +69,7 @@ std::string verdict_of(const Answer& answer) {
   if (const Prediction* rate = enough_rate(answer, most))
     return fmt::format(
         "Worth it, {}but only with a faster network: a step {} would be {:.0f}% shorter, of at "
-        "most "
-        "{:.0f}%; no setting here gains {:.0f}%.",
+        "most {:.0f}%; no setting here gains {:.0f}%.",
         first, rate->name, 100 * gain(answer, *rate), 100 * most, 100 * kSettingMin);
   return fmt::format(
       "Worth it, {}but by fewer or larger collectives: an infinitely fast network would gain "

@@ -66,7 +66,7 @@ struct Finding {
   Verdict verdict = Verdict::kNotShown;
   std::string port;
   int queue = -1;          // -1: the port or switch as a whole
-  std::string what;        // what the counters show
+  std::string what;        // the observation
   std::string cause = {};  // its possible causes, or what to do; may be empty
 };
 std::string text_of(const Finding& finding);  // "what; cause"

@@ -22,7 +22,7 @@ TEST_CASE("one or two losses never exceed the rate, however small the window") {
   CHECK_FALSE(window.exceeds(0.02));
 }
 
-TEST_CASE("small and large windows with the same loss rate are judged alike") {
+TEST_CASE("the same loss rate has the same effect in small and large windows") {
   LossWindow small;
   LossWindow large;
   int small_at = 0;

@@ -45,7 +45,7 @@ Finding judge_collnet(const CollnetState& state) {
   if (state.refused) {
     return says(Level::kWarn,
                 "off: NCCL_COLLNET_ENABLE=1 enables CollNet, but DLCP_COLLNET=off disables it",
-                "unset one of the two, on all hosts alike");
+                "unset one of the two, the same one on all hosts");
   }
   if (state.nccl_version != 0 && state.nccl_version < kServedSince) {
     return says(

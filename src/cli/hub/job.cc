@@ -52,7 +52,7 @@ std::string HubJob::seat(const engine::HubJoin& join) {
   if (join.hub != first_.hub || join.memory != first_.memory) {
     return fmt::format(
         "rank {} asks hub {} for {} bytes, but rank {} asks hub {} for {}; set "
-        "DLCP_COLLNET_HUBS and DLCP_COLLNET_MEMORY alike on all ranks",
+        "DLCP_COLLNET_HUBS and DLCP_COLLNET_MEMORY to the same values on all ranks",
         join.us.rank, join.hub, join.memory, first_.us.rank, first_.hub, first_.memory);
   }
   if (over_ || !wrong_.empty() || left_at_) return "the group has already failed";

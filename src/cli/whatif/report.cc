@@ -77,8 +77,7 @@ std::string steps_text(const whatif::Answer& answer) {
   if (answer.collectives == 0) return fmt::format("No step was found in the files of {}.", files);
   return fmt::format(
       "{} steps of {} collectives, in the files of {}; {:.0f}% of the collectives equal the one a "
-      "step "
-      "earlier.",
+      "step earlier.",
       answer.steps, answer.collectives, files, 100 * answer.agreement);
 }
 

@@ -28,17 +28,18 @@ const char* fill_text(collective::LossFill fill) {
 // Compares the permitted loss and the replacement for lost contributions.
 Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
   if (ours.loss_ppm != theirs.loss_ppm) {
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("rank {} may lose {:.4g}% of each all-reduce, but this rank may "
-                             "lose {:.4g}%",
-                             theirs.rank, theirs.loss_ppm / 1e4, ours.loss_ppm / 1e4),
-                 "set DLCP_LOSS_BUDGET, or the communicator's trafficClass, alike on all ranks"};
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("rank {} may lose {:.4g}% of each all-reduce, but this rank may "
+                    "lose {:.4g}%",
+                    theirs.rank, theirs.loss_ppm / 1e4, ours.loss_ppm / 1e4),
+        "set DLCP_LOSS_BUDGET, or the communicator's trafficClass, to the same value on all ranks"};
   }
   if (ours.loss_ppm > 0 && ours.fill != theirs.fill) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("DLCP_LOSS_FILL is '{}' on rank {}, but '{}' on this rank",
                              fill_text(theirs.fill), theirs.rank, fill_text(ours.fill)),
-                 "set it alike on all ranks"};
+                 "set it to the same value on all ranks"};
   }
   return Unit{};
 }
@@ -179,7 +180,7 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
         ErrorCode::kInvalidUsage,
         fmt::format("DLCP_COLLNET is '{}' on rank {}, but '{}' on this rank",
                     theirs.always ? "on" : "auto", theirs.rank, ours.always ? "on" : "auto"),
-        "set it alike on all ranks; a job whose ranks use different algorithms hangs"};
+        "set it to the same value on all ranks; a job whose ranks use different algorithms hangs"};
   }
   return check_same_loss(ours, theirs);
 }

@@ -85,7 +85,7 @@ core::ConnectionState Opening::poll_way(core::ConnectionState state) {
   const bool is_late = now - called_first_ >= ways_.until;
   if (!is_rejected && !is_late && now - began_ < way_patience()) return state;
   const wire::EndpointAddress& to = ways_.ways.all[way_].to;
-  const auto why = connection_->engine->abandon(connection_, to, now - began_);
+  const auto why = connection_->engine->abandon(connection_, to, now - called_first_);
   if (!why) return core::ConnectionState::kConnecting;  // it has just answered
   rejected_ = is_rejected ? rejected_ + 1 : 0;
   connection_ = nullptr;

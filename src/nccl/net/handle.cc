@@ -149,7 +149,7 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
                        "does not"
                      : "the peer's rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), but this rank "
                        "does not",
-                 "set DLCP_ENCRYPT alike on all ranks"};
+                 "set DLCP_ENCRYPT to the same value on all ranks"};
   }
   if (ours.by_switch != theirs.by_switch) {
     return Error{ErrorCode::kInvalidUsage,
@@ -157,7 +157,7 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
                                   "none"
                                 : "the peer's rank has a DLCP_COLLNET_SWITCH, but this rank has "
                                   "none",
-                 "set DLCP_COLLNET_SWITCH alike on all ranks"};
+                 "set DLCP_COLLNET_SWITCH to the same value on all ranks"};
   }
   const auto words = [](const AgreedTerms& terms) {
     return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",
@@ -167,7 +167,7 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
       ErrorCode::kInvalidUsage,
       fmt::format("the peer's rank {}, but this rank {}", words(theirs), words(ours)),
       "set DLCP_LOSS_BUDGET, DLCP_LOSS_MIN_BYTES, DLCP_TUNER_MARGIN and the communicator's "
-      "trafficClass alike on all ranks"};
+      "trafficClass to the same values on all ranks"};
 }
 
 std::uint32_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {

@@ -23,7 +23,7 @@ std::size_t element_bytes(const std::string& short_name);
 
 class BufferSampler {
  public:
-  // Takes a sample unless one was taken lately. Costs about 50 us, at most once in kInterval.
+  // Samples the buffer, at most once in kInterval. A sample takes about 50 us.
   void look(Time now, const std::string& type, const void* buffer, std::uint64_t bytes);
 
   // Fills `run.samples` and `run.buffers`.

@@ -1,6 +1,6 @@
-// Records collectives from NCCL's profiler events. Two bounded rings hold what is in flight and
-// what has ended; if more arrives than fits, the oldest is overwritten. Handles are numbers, so an
-// old handle finds nothing.
+// Records collectives from NCCL's profiler events. One ring holds the collectives in flight, and
+// another those that have ended. A full ring overwrites its oldest entry. Handles are numbers that
+// are never reused, so a handle of an overwritten entry finds nothing.
 //
 // A collective begins with its first kernel event and ends with the last one. If NCCL reports no
 // kernel events, the operations of its proxy take their place. A captured CUDA graph repeats the
