@@ -149,7 +149,7 @@ class Gpu {
   int scratch_ = 0;
 };
 
-std::string escaped(const std::string& text) {
+std::string without_markup(const std::string& text) {
   std::string out;
   for (const char c : text)
     out += c == '"' || c == '<' || c == '>' || c == '&' || static_cast<unsigned char>(c) < 32 ? '_'
@@ -172,7 +172,7 @@ std::string msccl_xml(const Schedule& schedule, const std::string& name) {
   std::string xml = fmt::format(
       "<algo name=\"{}\" nchunksperloop=\"{}\" nchannels=\"1\" proto=\"Simple\" ngpus=\"{}\" "
       "coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"0\" maxBytes=\"0\">\n",
-      escaped(name), all, schedule.ranks, names[static_cast<int>(schedule.collective)],
+      without_markup(name), all, schedule.ranks, names[static_cast<int>(schedule.collective)],
       to_all ? 0 : 1, to_all ? 1 : 0);
   for (int rank = 0; rank < schedule.ranks; rank++) {
     std::vector<Op> ops;
