@@ -19,12 +19,13 @@ BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers", "path_
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """The programs of one build folder."""
+    """The programs of one build folder. `tool` is the program that has the verb `bench`."""
     folder: pathlib.Path
+    tool: str = "dlcp"
 
     @property
     def dlcp(self):
-        return self.folder / "bin" / "dlcp"
+        return self.folder / "bin" / self.tool
 
     @property
     def plugin(self):

@@ -96,9 +96,10 @@ def verdict(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--tool", default="dlcp", help="the program in bin/ that has the verb `bench`")
     parser.add_argument("--seconds", type=float, default=5)
     arguments = parser.parse_args()
-    build = rig.Build(arguments.build.resolve())
+    build = rig.Build(arguments.build.resolve(), arguments.tool)
     if build.missing():
         print(f"demo: {build.folder} has no {', '.join(build.missing())}", file=sys.stderr)
         return 3

@@ -14,11 +14,11 @@ function(dlcp_apart target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-dlcp_apart(dlcp_util src/util/quantity.cc)  # Unit
-dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc src/core/setup/handshake.cc)  # kRenoGrowth, kLongestPause
-dlcp_apart(dlcp_datapath_udp src/datapath/udp/interfaces.cc)  # system_error()
+dlcp_apart(dlcp_util_batched src/util/quantity.cc)  # Unit
+dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc)  # kRenoGrowth
+dlcp_apart(dlcp_datapath_udp_batched src/datapath/udp/interfaces.cc)  # system_error()
 dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/send_ring.cc)  # kLineBytes
-dlcp_apart(dlcp_engine src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()
+dlcp_apart(dlcp_engine_batched src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
 dlcp_apart(dlcp_order  # at(), median(), bad()
   src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
@@ -30,9 +30,9 @@ dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
   src/simulate/opponents/window_transport.cc)
 dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
 dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns()
-dlcp_apart(dlcp_cli  # run(), losses_json(), round_up(), seconds(), fail(), time_text(), name_of()
-  src/cli/bench/bench.cc src/cli/bench/report.cc src/cli/stats/prometheus.cc src/cli/stats/top.cc
-  src/cli/stats/top_view.cc src/cli/traffic_class.cc)
+dlcp_apart(dlcp_cli_bench src/cli/bench/report.cc)  # losses_json(), round_up()
+dlcp_apart(dlcp_cli  # seconds(), fail(), time_text(), name_of()
+  src/cli/stats/prometheus.cc src/cli/stats/top.cc src/cli/stats/top_view.cc src/cli/traffic_class.cc)
 dlcp_apart(dlcp_cli_doctor src/cli/doctor/port_check.cc)  # local_clock()
 dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
 dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()
