@@ -195,14 +195,15 @@ bool Endpoint::has_resets_to_send() const {
 
 // ---- from and to the network ----
 
-void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
+std::size_t Endpoint::on_packets(Time now, std::span<const wire::RxPacket> packets) {
   parts_->note_run(now);
   parts_->commons.placements.clear();
   try {
-    parts_->dispatch.on_packet(now, packet);
+    return parts_->dispatch.on_packets(now, packets);
   } catch (const BrokenInvariant& breach) {
-    const auto head = wire::decode_head(packet.bytes);
+    const auto head = wire::decode_head(packets.front().bytes);
     parts_->lifecycle.on_breach(now, head ? head->destination : 0, breach.what());
+    return 1;
   }
 }
 

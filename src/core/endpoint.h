@@ -89,7 +89,10 @@ class Endpoint {
   bool has_resets_to_send() const;
 
   // --- from and to the network
-  void on_packet(Time now, const wire::RxPacket& packet);
+  // Handles the first packets of `packets`, at least one, and returns their number. placements()
+  // must be carried out before the next call.
+  std::size_t on_packets(Time now, std::span<const wire::RxPacket> packets);
+  void on_packet(Time now, const wire::RxPacket& packet) { on_packets(now, {&packet, 1}); }
   // An ICMP error says that the destination of `frame` is unreachable. The endpoint probes the
   // connection at once, and gives it up soon if no answer arrives.
   void on_refused(Time now, std::span<const std::byte> frame);

@@ -1,5 +1,9 @@
 #include "wire/data_header.h"
 
+#include <algorithm>
+#include <array>
+
+#include "util/siphash_lanes.h"
 #include "wire/codec.h"
 
 namespace dlcp::wire {
@@ -13,6 +17,10 @@ constexpr unsigned kAsksAck = 1u << 2;
 constexpr unsigned kCoded = 1u << 3;
 constexpr unsigned kClassShift = 4;
 static_assert(kTrafficClassCount <= 16);
+
+// The first three bytes of a data packet.
+constexpr std::uint32_t kDataHead = std::uint32_t{kMagic} | std::uint32_t{kWireVersion} << 8 |
+                                    static_cast<std::uint32_t>(FrameType::kData) << 16;
 
 bool is_coded(const std::byte* header) {
   return (std::to_integer<unsigned>(header[3]) & kCoded) != 0;
@@ -49,8 +57,7 @@ Words words_of(const DataHeader& header) {
                          (header.licensed ? kLicensed : 0) |
                          (header.retransmission ? kRetransmission : 0) |
                          (header.asks_ack ? kAsksAck : 0) | (coded ? kCoded : 0);
-  const std::uint32_t head = std::uint32_t{kMagic} | std::uint32_t{kWireVersion} << 8 |
-                             static_cast<std::uint32_t>(FrameType::kData) << 16 | flags << 24;
+  const std::uint32_t head = kDataHead | flags << 24;
   Words words{head | header.destination << 32,
               header.destination >> 32 | std::uint64_t{header.message} << 32,
               header.message_bytes | std::uint64_t{header.offset} << 32,
@@ -87,6 +94,23 @@ Words words_of(const DataHeader& header) {
   return hash.finish();
 }
 
+// The words of kTagsTogether uncoded headers, arranged for siphash13_lanes().
+class LaneWords {
+ public:
+  static constexpr std::size_t kCount = 5;
+  void set(std::size_t lane, const std::byte* header) {
+    for (std::size_t i = 0; i + 1 < kCount; ++i)
+      words_[i * kTagsTogether + lane] = load_le<std::uint64_t>(header + 8 * i);
+    words_[(kCount - 1) * kTagsTogether + lane] =
+        load_le<std::uint32_t>(header + kTagOffset - 4) | std::uint64_t{kTagOffset} << 56;
+  }
+  const std::uint64_t* data() const { return words_.data(); }
+
+ private:
+  static_assert(kTagsTogether == kSipLanes && kTagOffset == 8 * kCount - 4);
+  std::array<std::uint64_t, kCount * kTagsTogether> words_;
+};
+
 Coding coding_of(const std::byte* header) {
   return {load_le<std::uint16_t>(header + 36) * std::uint32_t{kPayloadGranuleBytes},
           load_le<std::uint16_t>(header + 38), load_le<std::uint16_t>(header + 40)};
@@ -105,6 +129,29 @@ std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
   return tag_of(words_of(header.data()), header.data(), payload, {key, Protection::kFull});
 }
 
+void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
+  const Words words = words_of(header);
+  store_le(out.data(), words.first);
+  store_le(out.data() + 8, words.second);
+  store_le(out.data() + 16, words.third);
+  store_le(out.data() + 24, words.fourth);
+  store_le(out.data() + kTagOffset - sizeof words.last, words.last);
+}
+
+void seal_headers(const Key& key, std::span<TxPacket> packets) {
+  LaneWords words;
+  std::array<std::uint64_t, kTagsTogether> tags;
+  for (std::size_t begin = 0; begin < packets.size(); begin += kTagsTogether) {
+    // The last group is filled up with copies of its first packet.
+    const std::size_t count = std::min(kTagsTogether, packets.size() - begin);
+    for (std::size_t i = 0; i < kTagsTogether; ++i)
+      words.set(i, packets[begin + (i < count ? i : 0)].header.data());
+    siphash13_lanes(key, words.data(), LaneWords::kCount, tags.data());
+    for (std::size_t i = 0; i < count; ++i)
+      store_le(packets[begin + i].header.data() + kTagOffset, tags[i]);
+  }
+}
+
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out) {
   const Words words = words_of(header);
@@ -119,18 +166,16 @@ void encode_data(const DataHeader& header, std::span<const std::byte> payload, c
   store_le(at + words.bytes(), tag_of(words, at, payload, seal));
 }
 
-std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
-  if (datagram.size() < kDataHeaderBytes) return std::nullopt;
+bool decode_data(std::span<const std::byte> datagram, DataPacket& packet) {
+  if (datagram.size() < kDataHeaderBytes) return false;
   const std::byte* at = datagram.data();
-  if (at[0] != std::byte{kMagic} || at[1] != std::byte{kWireVersion} ||
-      at[2] != static_cast<std::byte>(FrameType::kData))
-    return std::nullopt;
+  if ((load_le<std::uint32_t>(at) & 0xffffff) != kDataHead) return false;
   const auto flags = std::to_integer<unsigned>(at[3]);
   const unsigned traffic_class = flags >> kClassShift;
-  if (traffic_class >= kTrafficClassCount) return std::nullopt;
+  if (traffic_class >= kTrafficClassCount) return false;
 
-  DataPacket packet;
   DataHeader& header = packet.header;
+  header.coding = {};
   header.destination = load_le<std::uint64_t>(at + 4);
   header.message = load_le<std::uint32_t>(at + 12);
   header.message_bytes = load_le<std::uint32_t>(at + 16);
@@ -145,12 +190,12 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
   header.retransmission = (flags & kRetransmission) != 0;
   header.asks_ack = (flags & kAsksAck) != 0;
   if ((flags & kCoded) != 0) {
-    if (datagram.size() < kCodedHeaderBytes) return std::nullopt;
+    if (datagram.size() < kCodedHeaderBytes) return false;
     header.coding = coding_of(at);
-    if (!is_sound(header.coding)) return std::nullopt;
+    if (!is_sound(header.coding)) return false;
   }
   packet.payload = datagram.subspan(header.bytes());
-  return packet;
+  return true;
 }
 
 std::size_t data_header_bytes(std::span<const std::byte> datagram) {
@@ -163,6 +208,26 @@ bool authentic(std::span<const std::byte> datagram, const DataSeal& seal) {
   return load_le<std::uint64_t>(datagram.data() + at) ==
          tag_of(words_of(datagram.data()), datagram.data(),
                 datagram.subspan(at + sizeof(std::uint64_t)), seal);
+}
+
+bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
+                        const DataSeal& seal) {
+  if (packets.size() < kTagsTogether || seal.protection != Protection::kHeader) return false;
+  LaneWords words;
+  for (std::size_t i = 0; i < kTagsTogether; ++i) {
+    const std::span<const std::byte> bytes = packets[i].bytes;
+    if (bytes.size() < kDataHeaderBytes) return false;
+    const auto head = load_le<std::uint32_t>(bytes.data());
+    if ((head & (0xffffff | kCoded << 24)) != kDataHead) return false;
+    if (load_le<std::uint64_t>(bytes.data() + 4) != destination) return false;
+    words.set(i, bytes.data());
+  }
+  std::array<std::uint64_t, kTagsTogether> tags;
+  siphash13_lanes(seal.key, words.data(), LaneWords::kCount, tags.data());
+  std::uint64_t differences = 0;
+  for (std::size_t i = 0; i < kTagsTogether; ++i)
+    differences |= tags[i] ^ load_le<std::uint64_t>(packets[i].bytes.data() + kTagOffset);
+  return differences == 0;
 }
 
 }  // namespace dlcp::wire

@@ -88,6 +88,11 @@ std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out);
 
+// For runs of uncoded packets with Protection::kHeader, whose tags are computed side by side:
+// writes the header without its tag, and then the tags of all packets whose headers it wrote.
+void encode_unsealed(const DataHeader& header, std::span<std::byte> out);
+void seal_headers(const Key& key, std::span<TxPacket> packets);
+
 struct DataPacket {
   DataHeader header;
   std::span<const std::byte> payload;
@@ -95,11 +100,20 @@ struct DataPacket {
 
 // Checks magic, version and length only: call authentic() before using the result. The receiver
 // checks the meaning (offset within the message and so on).
-std::optional<DataPacket> decode_data(std::span<const std::byte> datagram);
+bool decode_data(std::span<const std::byte> datagram, DataPacket& packet);
+inline std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
+  DataPacket packet;
+  return decode_data(datagram, packet) ? std::optional(packet) : std::nullopt;
+}
 // Length of the header at the beginning of a non-empty datagram of type data.
 std::size_t data_header_bytes(std::span<const std::byte> datagram);
 // Requires a datagram that decode_data accepted.
 bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
+// True if the first kTagsTogether packets are uncoded data packets to `destination` and, with
+// Protection::kHeader, authentic. Takes a third of the time of checking them one by one.
+inline constexpr std::size_t kTagsTogether = 4;
+bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
+                        const DataSeal& seal);
 
 // Send time on the wire: 128 ns units, 32 bits.
 constexpr std::uint32_t wire_time(Time t) {

@@ -106,10 +106,10 @@ TEST_CASE("the window never falls below a quarter packet") {
 TEST_CASE("a pacer spaces packets; a late caller may catch up by the slack only") {
   Pacer pacer;
   const Time t0 = time_from_ns(1'000'000'000);
-  pacer.on_sent(t0, 10us, 0ns);
+  pacer.on_sent(t0, 1, 10us, 0ns);
   CHECK_FALSE(pacer.may_send(t0 + 10us - 1ns));
   CHECK(pacer.may_send(t0 + 10us));
-  pacer.on_sent(t0 + 1s, 10us, 100us);
+  pacer.on_sent(t0 + 1s, 1, 10us, 100us);
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("one or two packets in flight are paced by the last answer once an inc
   const Time now = time_from_ns(1'000'000'000);
   const auto next_after = [&](Duration answer, double window) {
     Pacer pacer;
-    pacer.on_sent(now, 1ms, 0ns);
+    pacer.on_sent(now, 1, 1ms, 0ns);
     core::RttEstimator heard = rtt;
     heard.add(answer);
     pacer.on_answer(now + answer, heard, window, false);
@@ -138,7 +138,7 @@ TEST_CASE("after a pause half of the window may leave at once, ten packets at mo
     pacer.on_pause(window);
     int free = 0;
     for (; free < 100; ++free) {
-      pacer.on_sent(now, 1ms, 0ns);
+      pacer.on_sent(now, 1, 1ms, 0ns);
       if (!pacer.may_send(now)) break;
     }
     return free;

@@ -171,8 +171,8 @@ struct Host {
   inline __attribute__((always_inline)) void turn(Time now) {
     std::size_t count = 0;
     while ((count = datapath->receive(now, arrived)) > 0) {
-      for (std::size_t i = 0; i < count; ++i) {
-        endpoint->on_packet(now, arrived[i]);
+      for (std::size_t i = 0; i < count;) {
+        i += endpoint->on_packets(now, std::span(arrived).subspan(i, count - i));
         for (const core::Placement& placement : endpoint->placements())
           ordered_copy(placement.destination, placement.payload.data(), placement.payload.size());
       }

@@ -86,23 +86,18 @@ void RecvAssociation::note_path(const wire::RxPacket& packet, const wire::DataHe
   path.arrived_at = packet.arrived_at;
 }
 
-void RecvAssociation::on_data(Time now, const wire::RxPacket& packet,
-                              const wire::DataHeader& header) {
-  credits_.on_data(now, grant_, header.window_epoch, header.message_bytes);
-  note_path(packet, header);
+void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
+  credits_.on_data(now, grant_, run.window_epoch, run.message_bytes);
   // Not the path of the data: its reverse direction may be broken. Only the sender knows a path on
   // which answers arrive.
-  reply_path_ = static_cast<wire::PathIndex>(header.reply_path % config_.paths);
-}
-
-void RecvAssociation::acknowledge(Time now, RecvStream& stream, const wire::DataHeader& header,
-                                  bool ends_message) {
+  reply_path_ = static_cast<wire::PathIndex>(run.reply_path % config_.paths);
   stream.reports_left = kReportTimes;
   const bool posted = std::any_of(streams_.begin(), streams_.end(),
                                   [](const RecvStream* one) { return one->unfinished(); });
-  ack_clock_.on_data(now, {.message_bytes = header.message_bytes,
-                           .ends_message = ends_message,
-                           .asked = header.asks_ack,
+  ack_clock_.on_data(now, {.packets = run.packets,
+                           .message_bytes = run.message_bytes,
+                           .ends_message = run.ends_message,
+                           .asked = run.asks_ack,
                            .nothing_posted = !posted,
                            .window = grant_.window});
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/association/data_run.h"
 #include "core/bounded_loss/path_seen.h"
 #include "core/channel/channel.h"
 #include "core/channel/frame_arena.h"
@@ -75,9 +76,9 @@ class RecvAssociation {
   std::vector<std::uint64_t>& departed() { return departed_; }
 
   // --- from the network and from streams
-  // A data packet that its stream has accepted.
-  void on_data(Time now, const wire::RxPacket& packet, const wire::DataHeader& header);
-  void acknowledge(Time now, RecvStream& stream, const wire::DataHeader& header, bool ends_message);
+  // Data packets that their stream has accepted: each one, and then all of them together.
+  void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
+  void on_run(Time now, RecvStream& stream, const DataRun& run);
   void on_duplicate() { ++duplicates_; }
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   // Schedules a report of the stream: at once, or delayed to share an acknowledgement with others.
@@ -89,7 +90,6 @@ class RecvAssociation {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
-  void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
   bool report_paths(Time now);
   bool report_streams();
   bool build_ack(Time now);  // false if the frame had no room for everything

@@ -63,9 +63,9 @@ void SendAssociation::establish(const wire::Started& started, const AssociationT
   window_.open(started.window_packets, started.window_epoch, terms.took);
 }
 
-bool SendAssociation::is_acked(ChunkRef chunk) const {
+const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
   const SendStream* stream = streams_.find(chunk.stream);
-  return stream == nullptr || stream->queue().is_acked(chunk);
+  return stream == nullptr ? nullptr : stream->queue().acked_of(chunk);
 }
 
 // ---- from the network ----

@@ -118,7 +118,7 @@ class SendAssociation final : private ChunkStates {
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
  private:
-  bool is_acked(ChunkRef chunk) const override;
+  const Bitmap* acked_of(const ChunkRef& chunk) const override;
   std::size_t packet_bytes() const;
   ProbeClock::Terms probe_terms() const;
   bool owes_progress() const;
@@ -128,6 +128,10 @@ class SendAssociation final : private ChunkStates {
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes);
+  std::size_t run_packets(const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
+                          double most) const;
+  void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
+                std::span<wire::TxPacket> out);
   void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
   bool room_for_unit(std::size_t room, std::size_t whole);
   std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,

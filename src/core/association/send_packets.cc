@@ -1,5 +1,6 @@
 // The transmission part of SendAssociation: bursts, data packets, SENT_ONCE frames.
 #include <algorithm>
+#include <cmath>
 
 #include "core/association/send_association.h"
 #include "core/congestion/burst.h"
@@ -34,6 +35,65 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
   stream.counters().add(Counter::kBurstsSent);
   return true;
+}
+
+// The number of packets that can leave together, with this chunk and those after it: at least 1.
+std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef& chunk,
+                                         std::size_t room, double most) const {
+  if (prober_.size().shrunk()) return 1;
+  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  std::size_t packets = std::min(burst_.left, room);
+  if (burst_.left > room) {  // up to the end of a unit
+    const std::size_t unit = unit_packets(config_, packet_bytes());
+    const std::size_t begun = burst_.left % unit;
+    packets = std::min(room, begun != 0 ? begun : std::max<std::size_t>(room / unit, 1) * unit);
+  }
+  packets = std::min(packets, static_cast<std::size_t>(std::ceil(most)) - window_.in_flight());
+  packets = std::min(packets, (streams_.left() + payload_bytes - 1) / payload_bytes);
+  return std::min(packets, queue.run_length(chunk));
+}
+
+// Sends as many chunks of one message as `out` holds: run_packets() of them.
+void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& first,
+                               FrameWriter& frames, std::span<wire::TxPacket> out) {
+  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const wire::Protection protection = setup_.terms().protection;
+  const bool together = protection == wire::Protection::kHeader;
+  const auto message = stream.queue().mark_run_sent(first, out.size());
+  wire::DataHeader header;
+  header.destination = stream.peer_token();
+  header.message = static_cast<std::uint32_t>(first.message);
+  header.message_bytes = static_cast<std::uint32_t>(message.size());
+  header.path = burst_.path;
+  header.sent_at = wire::wire_time(now);
+  header.window_epoch = window_.epoch();
+  header.reply_path = heard_path_;
+  const bool follows = streams_.has_next();
+  SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
+  const std::size_t begin = first.chunk * payload_bytes;
+  std::size_t at = begin;
+  std::uint64_t number = flight_.on_run_sent(now, burst_.path, first, out.size());
+  for (std::size_t i = 0; i < out.size(); ++i, ++number) {
+    const std::size_t bytes = std::min(payload_bytes, message.size() - at);
+    header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);
+    header.path_sequence = static_cast<std::uint32_t>(number);
+    header.offset = static_cast<std::uint32_t>(at);
+    const auto payload = message.subspan(at, bytes);
+    if (together)
+      FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
+    else
+      frames.emit(header, number, payload, protection, open_.peer, out[i]);
+    window_.on_sent(now);
+    at += bytes;
+  }
+  if (together) frames.seal(out);
+  paths_.on_sent(burst_.path, out.size());
+  pacer_.on_sent(now, out.size(), burst_.packet_time, 2 * kBurstSpan);
+  streams_.on_sent(at - begin);
+  stream.counters().add(Counter::kPacketsSent, out.size());
+  stream.counters().add(Counter::kBytesSent, at - begin);
+  // All packets of a burst have the same size: the short last packet of a message ends the burst.
+  burst_.left = (at - begin) % payload_bytes == 0 ? burst_.left - out.size() : 0;
 }
 
 // Sends the next piece of the chunk in cut_.
@@ -110,7 +170,10 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
   const std::uint32_t payload_bytes = setup_.terms().payload_bytes;
   std::size_t count = 0;
   double most = window_.most(congestion_->window());
-  if (cut_.pending() && is_acked(cut_.chunk())) cut_.drop();
+  if (cut_.pending()) {
+    const Bitmap* const acked = acked_of(cut_.chunk());
+    if (acked == nullptr || acked->test(cut_.chunk().chunk)) cut_.drop();
+  }
   while (count < out.size()) {
     if (cut_.pending()) {
       emit_piece(now, *streams_.find(cut_.chunk().stream), frames, out[count++]);
@@ -132,12 +195,18 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       most = window_.most(congestion_->window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;
+    const std::size_t run = run_packets(queue, *chunk, out.size() - count, most);
+    if (run > 1) {
+      emit_run(now, *stream, *chunk, frames, out.subspan(count, run));
+      count += run;
+      continue;
+    }
     --burst_.left;
     queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
     const std::size_t bytes = cut_.sent().bytes;
     emit_piece(now, *stream, frames, out[count++]);
     window_.on_sent(now);
-    pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
+    pacer_.on_sent(now, 1, burst_.packet_time, 2 * kBurstSpan);
     streams_.on_sent(bytes);
     // All packets of a burst have the same size: the short last packet of a message ends the burst.
     if (bytes < payload_bytes) burst_.left = 0;

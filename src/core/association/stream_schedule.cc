@@ -14,6 +14,7 @@ std::size_t StreamSchedule::index_of(std::uint32_t number) const {
 }
 
 SendStream* StreamSchedule::find(std::uint32_t number) const {
+  if (turn_ < entries_.size() && entries_[turn_].number == number) return entries_[turn_].stream;
   const std::size_t index = index_of(number);
   if (index == entries_.size() || entries_[index].number != number) return nullptr;
   return entries_[index].stream;

@@ -38,6 +38,7 @@ class StreamSchedule {
 
   // The stream that sends the next chunk; null: no stream has anything that may be sent.
   SendStream* next();
+  std::size_t left() const { return left_; }  // bytes of the turn of the stream that sends
   // The stream that next() returned has sent this many bytes.
   void on_sent(std::size_t bytes) { left_ -= left_ < bytes ? left_ : bytes; }
   // Gives the turn to this stream, which has a chunk to retransmit.

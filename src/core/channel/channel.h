@@ -40,7 +40,15 @@ class Channel {
   // The reason to drop the packet, or nullopt to take it, after which its number counts as
   // received. The cheapest checks come first. `data` was decoded from the packet; its payload
   // becomes the plain text, which stays valid until the next call.
-  std::optional<Counter> refuse_data(const wire::RxPacket& packet, wire::DataPacket& data);
+  // `authentic`: the tag has been checked, by authentic_together().
+  std::optional<Counter> refuse_data(const wire::RxPacket& packet, wire::DataPacket& data,
+                                     bool authentic = false);
+  // True if the first wire::kTagsTogether packets are authentic data packets to `destination`;
+  // false if not, or if they must be checked one by one.
+  bool authentic_together(std::span<const wire::RxPacket> packets,
+                          std::uint64_t destination) const {
+    return wire::authentic_together(packets, destination, incoming_);
+  }
   std::optional<Counter> refuse_control(const wire::RxPacket& packet);
   // Encrypts the payload of the packet with this number on its path; `out` has room for the tag.
   void seal_payload(const wire::DataHeader& header, std::uint64_t number,

@@ -82,6 +82,21 @@ class FrameWriter {
     out.destination = &to;
   }
 
+  // For runs of uncoded packets whose tag covers the header only: the packet without its tag, and
+  // then the tags of all of them.
+  static void emit_unsealed(const wire::DataHeader& header, std::span<const std::byte> payload,
+                            const wire::EndpointAddress& to, wire::TxPacket& out) {
+    wire::encode_unsealed(header, out.header);
+    out.header_bytes = wire::kDataHeaderBytes;
+    out.payload = payload;
+    out.traffic_class = header.traffic_class;
+    out.path = header.path;
+    out.destination = &to;
+  }
+  void seal(std::span<wire::TxPacket> packets) const {
+    wire::seal_headers(channel_.sealing_key(), packets);
+  }
+
   // Memory for a payload that is made here; it stays valid as long as frames of emit().
   wire::Buffer& take() { return arena_.take(); }
   // If the payload of `packet` is in `frame`, copies the header in front of it, so that the packet

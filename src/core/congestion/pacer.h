@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "core/loss_detection/rtt.h"
 #include "util/time.h"
@@ -20,7 +22,7 @@ class Pacer {
   // Nothing is in flight. A few packets may then leave at once, as in TCP (RFC 6928), so that a
   // short message is not spread over a long RTT. At most half of the window, so that a window of
   // one packet is paced.
-  void on_pause(double window) { free_ = static_cast<int>(std::min(window / 2, kFree)); }
+  void on_pause(double window) { free_ = static_cast<std::int64_t>(std::min(window / 2, kFree)); }
   // An answer arrived. A sender with a packet or two in flight gets few samples, and the smoothed
   // RTT remains large for long after other senders have left. The RTT of this answer then decides
   // when to send.
@@ -31,14 +33,14 @@ class Pacer {
   bool may_send(Time now) const { return now >= next_; }
   Time next() const { return next_; }
 
-  // A late caller may catch up on `slack` of sending time.
-  void on_sent(Time now, Duration took, Duration slack) {
-    if (free_ > 0) {
-      --free_;
-      next_ = now;
-      return;
-    }
-    next_ = std::max(next_, now - slack) + took;
+  // Packets were sent; each takes the time `took`. A late caller may catch up on `slack` of sending
+  // time.
+  void on_sent(Time now, std::size_t packets, Duration took, Duration slack) {
+    const auto sent = static_cast<std::int64_t>(packets);
+    const std::int64_t unpaced = std::min<std::int64_t>(free_, sent);
+    if (unpaced > 0) next_ = now;
+    free_ -= unpaced;
+    if (sent > unpaced) next_ = std::max(next_, now - slack) + (sent - unpaced) * took;
   }
 
  private:
@@ -48,7 +50,7 @@ class Pacer {
   static constexpr double kFew = 2;
 
   Time next_{};
-  int free_ = 0;
+  std::int64_t free_ = 0;  // packets that leave unpaced
 };
 
 }  // namespace dlcp::core

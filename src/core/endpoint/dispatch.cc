@@ -33,27 +33,45 @@ bool sealed_by_association(wire::FrameType type) {
 
 }  // namespace
 
-void Dispatch::on_packet(Time now, const wire::RxPacket& packet) {
-  if (!take_data(now, packet)) take_other(now, packet);
+std::size_t Dispatch::on_packets(Time now, std::span<const wire::RxPacket> packets) {
+  const std::size_t taken = take_data(now, packets);
+  if (taken > 0) return taken;
+  take_other(now, packets.front());
+  return 1;
 }
 
-// The fast path: data for an existing connection, which is nearly all traffic. Returns false for
+// The fast path: data for an existing connection, which is nearly all traffic. Returns 0 for
 // everything else, which take_other() handles.
-bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
-  auto data = wire::decode_data(packet.bytes);
-  Slot* slot = data ? slots_.find(data->header.destination) : nullptr;
+std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packets) {
+  wire::DataPacket data;
+  if (!wire::decode_data(packets.front().bytes, data)) return 0;
+  Slot* slot = slots_.find(data.header.destination);
   auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
-  if (receiving == nullptr) return false;
+  if (receiving == nullptr) return 0;
   RecvAssociation& association = receiving->association();
-  if (const auto reason = association.channel().refuse_data(packet, *data)) {
-    drop(*reason);
-    return true;
-  }
+  Channel& channel = association.channel();
+  const std::uint64_t token = slot->token;
   receiving->release_copied();
-  receiving->on_data(now, packet, *data, commons_.placements.wanted);
+  DataRun run{.ends = receiving->one_by_one()};
+  std::size_t taken = 0;
+  std::size_t authentic = 0;  // packets[0] to packets[authentic - 1] are
+  do {
+    if (taken >= authentic && !run.ends &&
+        channel.authentic_together(packets.subspan(taken), token))
+      authentic = taken + wire::kTagsTogether;
+    const wire::RxPacket& packet = packets[taken];
+    if (const auto reason = channel.refuse_data(packet, data, taken < authentic))
+      drop(*reason);
+    else
+      receiving->on_data(packet, data, run, commons_.placements.wanted);
+    ++taken;
+  } while (!run.ends && taken < packets.size() && wire::decode_data(packets[taken].bytes, data) &&
+           data.header.destination == token);
+  if (run.packets == 0) return taken;
+  receiving->on_run(now, run, commons_.placements.wanted);
   const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
   if (receiving->has_outcome() || !served) lifecycle_.follow_up(now, *slot);
-  return true;
+  return taken;
 }
 
 [[gnu::cold]] void Dispatch::take_other(Time now, const wire::RxPacket& arrived) {

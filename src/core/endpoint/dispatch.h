@@ -3,6 +3,11 @@
 // and has no effect.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "core/endpoint/agenda.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/lifecycle.h"
@@ -23,7 +28,9 @@ class Dispatch {
         admission_(admission),
         associations_(associations) {}
 
-  void on_packet(Time now, const wire::RxPacket& packet);
+  // Handles the first packets of `packets`, at least one, and returns their number. Data packets of
+  // one stream that follow each other are handled together.
+  std::size_t on_packets(Time now, std::span<const wire::RxPacket> packets);
 
  private:
   // A frame that its channel has accepted, and how it arrived.
@@ -34,7 +41,7 @@ class Dispatch {
     Slot& slot;
   };
 
-  bool take_data(Time now, const wire::RxPacket& packet);
+  std::size_t take_data(Time now, std::span<const wire::RxPacket> packets);
   void take_other(Time now, const wire::RxPacket& packet);
   void to_departed(const Arrival& arrival, Departed& departed);
   void on_welcome(const Arrival& arrival, SendStream& stream);

@@ -24,7 +24,7 @@ constexpr std::uint32_t kEveryPackets = 64;
 }  // namespace
 
 void AckClock::on_data(Time now, const Arrival& arrival) {
-  ++packets_;
+  packets_ += arrival.packets;
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   const bool is_long = arrival.message_bytes >= kLongMessageBytes;
   // When no receive is posted, the application may stop calling, and the sender would wait for the

@@ -12,10 +12,11 @@ namespace dlcp::core {
 
 class AckClock {
  public:
-  // A data packet that was accepted.
+  // Data packets that were accepted together.
   struct Arrival {
+    std::uint32_t packets = 1;
     std::uint32_t message_bytes = 0;
-    bool ends_message = false;    // by its offset, not by its time
+    bool ends_message = false;    // one of them, by its offset, not by its time
     bool asked = false;           // the sender waits for an ACK
     bool nothing_posted = false;  // no posted receive waits for data
     std::uint32_t window = 1;     // packets that the sender may have in flight

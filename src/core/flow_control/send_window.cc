@@ -33,15 +33,20 @@ void SendWindow::on_burst(Time now) {
   }
 }
 
-bool SendWindow::asks_ack(Time now, double congestion_window) {
-  const double most = limit(congestion_window);
+SendWindow::AskTerms SendWindow::ask_terms(Time now, double congestion_window) const {
   const Duration rest = std::min(kAskEvery, fabric_.smoothed_or(2 * kAskEvery) / 2);
+  return {limit(congestion_window), now - asked_at_ >= rest};
+}
+
+bool SendWindow::asks_ack(Time now, AskTerms& terms) {
+  const double most = terms.most;
   ++unasked_;
   const bool stops = in_flight_ + 1 >= most && unasked_ >= std::max(most / 4, kStopLeast);
-  const bool half = unasked_ >= most / 2 && in_flight_ + 1 >= most / 2 && now - asked_at_ >= rest;
+  const bool half = terms.rested && unasked_ >= most / 2 && in_flight_ + 1 >= most / 2;
   if (!stops && !half) return false;
   unasked_ = 0;
   asked_at_ = now;
+  terms.rested = false;
   return true;
 }
 

@@ -54,7 +54,16 @@ class SendWindow {
   // fast one must not be acknowledged packet by packet. The packet that fills the window also
   // requests one, if none of the last quarter has: the receiver would acknowledge that many anyway,
   // unless some are lost.
-  bool asks_ack(Time now, double congestion_window);
+  struct AskTerms {
+    double most = 0;      // packets that may be in flight
+    bool rested = false;  // the last request is long enough ago
+  };
+  AskTerms ask_terms(Time now, double congestion_window) const;
+  bool asks_ack(Time now, AskTerms& terms);
+  bool asks_ack(Time now, double congestion_window) {
+    AskTerms terms = ask_terms(now, congestion_window);
+    return asks_ack(now, terms);
+  }
   // Acknowledged, or counted as lost.
   void on_settled(std::uint32_t packets) {
     check(packets <= in_flight_, "only packets in flight are settled");

@@ -50,6 +50,25 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
   return path.next_sequence++;
 }
 
+std::uint64_t Flight::on_run_sent(Time now, std::uint8_t path_index, const ChunkRef& first,
+                                  std::size_t count) {
+  Path& path = paths_[path_index];
+  if (path.records.empty()) path.front_sequence = path.next_sequence;
+  for (std::size_t i = 0; i < count; ++i) {
+    Record& record = path.records.add();
+    record.chunk.message = first.message;
+    record.chunk.chunk = first.chunk + static_cast<std::uint32_t>(i);
+    record.chunk.stream = first.stream;
+    record.sent_at = now;
+    record.settled = false;
+    record.passed = false;
+    record.passed_across = false;
+  }
+  records_ += count;
+  newest_path_ = path_index;
+  return std::exchange(path.next_sequence, path.next_sequence + count);
+}
+
 bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {
   if (path_index >= paths_.size()) return false;
   Path& path = paths_[path_index];
@@ -115,11 +134,36 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
       std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
 }
 
+namespace {
+
+// Looks up a message once for all its chunks that follow each other.
+class Arrived {
+ public:
+  explicit Arrived(const ChunkStates& states) : states_(states) {}
+  bool operator()(const ChunkRef& chunk) {
+    if (!known_ || chunk.message != of_.message || chunk.stream != of_.stream) {
+      of_ = chunk;
+      known_ = true;
+      acked_ = states_.acked_of(chunk);
+    }
+    return acked_ == nullptr || acked_->test(chunk.chunk);
+  }
+
+ private:
+  const ChunkStates& states_;
+  ChunkRef of_;
+  bool known_ = false;
+  const Bitmap* acked_ = nullptr;
+};
+
+}  // namespace
+
 void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                          std::vector<Loss>& out) {
   deadline_ = kNever;
   if (records_ == 0) return;
   set_windows(now, rtt);
+  Arrived arrived(chunks);
   for (std::size_t index = 0; index < paths_.size(); ++index) {
     Path& path = paths_[index];
     for (std::size_t i = 0; i < path.records.size(); ++i) {
@@ -127,7 +171,7 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& c
       const std::uint64_t sequence = path.front_sequence + i;
       if (sequence >= path.delivered_below && record.sent_at >= newest_.sent_at) break;
       if (record.settled) continue;
-      if (!chunks.is_acked(record.chunk)) {
+      if (!arrived(record.chunk)) {
         if (!lost(now, path, sequence, record)) continue;
         out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
                        sequence < path.delivered_below});

@@ -35,6 +35,10 @@ class Flight {
   // chunk is then retransmitted, and its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
 
+  // Records `count` packets, one for each chunk from `first` on; returns the number of the first.
+  std::uint64_t on_run_sent(Time now, wire::PathIndex path, const ChunkRef& first,
+                            std::size_t count);
+
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
   // the time when this packet was sent. Lower numbers may be missing. Returns false if no such
   // packet was sent, or if an earlier ACK has reported this number or a higher one.

@@ -35,7 +35,9 @@ class PathSet {
   // directions, then all paths in turn.
   std::uint8_t choose_for_probe();
 
-  void on_sent(wire::PathIndex path) { ++paths_[path].sent; }
+  void on_sent(wire::PathIndex path, std::size_t packets = 1) {
+    paths_[path].sent += static_cast<std::uint32_t>(packets);
+  }
   // The peer reports the packets up to number `delivered` (counted from 0) of the path.
   void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay, bool marked);
   // A probe on the path was answered: it works in both directions. After a silence, every other of

@@ -82,7 +82,6 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
     return whole ? Receipt::kDuplicate : Receipt::kRepeated;
   }
   const bool posted = message.posted;
-  const std::size_t placed_before = placements.size();
   std::byte* base = message.buffer.data();
   if (posted) {
     if (message.bytes > message.buffer.size()) {
@@ -98,6 +97,7 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   }
   if (!whole || (message.partial && message.partial->contains(chunk))) {
     const Piece piece{chunk, begin, static_cast<std::uint32_t>(expected), payload};
+    const std::size_t placed_before = placements.size();
     const auto receipt = on_piece(message, piece, base + header.offset, placements);
     if (owner_ != 0 && posted)
       note_placements(number, std::span(placements).subspan(placed_before));

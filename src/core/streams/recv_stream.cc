@@ -156,15 +156,13 @@ void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIn
   started_due_ = true;
 }
 
-void RecvStream::count(RecvQueue::Receipt receipt, std::span<const Placement> placed) {
+// on_run() counts what is placed.
+void RecvStream::count(RecvQueue::Receipt receipt) {
   switch (receipt) {
     case RecvQueue::Receipt::kKept:
       counters_.add(Counter::kUnpostedKept);
-      [[fallthrough]];
+      break;
     case RecvQueue::Receipt::kPlaced:
-      counters_.add(Counter::kPacketsReceived);
-      for (const Placement& placement : placed)
-        counters_.add(Counter::kBytesReceived, placement.payload.size());
       break;
     case RecvQueue::Receipt::kDuplicate:
       association_->on_duplicate();
@@ -186,7 +184,7 @@ void RecvStream::count(RecvQueue::Receipt receipt, std::span<const Placement> pl
   }
 }
 
-void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
+void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run,
                          std::vector<Placement>& placements) {
   if (!started_) {
     counters_.add(Counter::kDroppedUnexpected);
@@ -200,16 +198,28 @@ void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::Dat
       return;
     }
     payload = *plain;
+    run.ends = true;  // the next packet is decoded to the same memory
   }
-  const std::size_t placed_before = placements.size();
   const auto receipt = queue_.on_data(data.header, payload, placements);
-  count(receipt, std::span<const Placement>(placements).subspan(placed_before));
+  const bool fresh = receipt == RecvQueue::Receipt::kPlaced || receipt == RecvQueue::Receipt::kKept;
+  if (fresh) ++run.fresh;
+  if (receipt != RecvQueue::Receipt::kPlaced) count(receipt);
   if (receipt == RecvQueue::Receipt::kOutOfWindow) return;
+  association_->note_path(packet, data.header);
+  run.add(data.header, payload.size());
+  if (receipt != RecvQueue::Receipt::kTooLong) return;
+  check_overflow();
+  run.ends = true;
+}
+
+void RecvStream::on_run(Time now, const DataRun& run, std::vector<Placement>& placements) {
+  std::size_t bytes = 0;
+  for (const Placement& placement : placements)
+    bytes += placement.payload.size();
+  counters_.add(Counter::kPacketsReceived, run.fresh);
+  counters_.add(Counter::kBytesReceived, bytes);
   note_progress(now);
-  association_->on_data(now, packet, data.header);
-  if (receipt == RecvQueue::Receipt::kTooLong) return check_overflow();
-  const bool ends = data.header.offset + payload.size() == data.header.message_bytes;
-  association_->acknowledge(now, *this, data.header, ends);
+  association_->on_run(now, *this, run);
   decide_losses(placements);
   watch(now);
 }

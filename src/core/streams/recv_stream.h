@@ -48,8 +48,12 @@ class RecvStream {
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
-  void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
+  // One packet of a run; on_run() follows the last one.
+  void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run,
                std::vector<Placement>& placements);
+  void on_run(Time now, const DataRun& run, std::vector<Placement>& placements);
+  // Every packet is a run of its own, because the next one is decrypted to the same memory.
+  bool one_by_one() const { return protection_ == wire::Protection::kEncrypted; }
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path);
@@ -86,7 +90,7 @@ class RecvStream {
 
  private:
   void start(Time now, std::uint32_t payload_bytes);
-  void count(RecvQueue::Receipt receipt, std::span<const Placement> placed);
+  void count(RecvQueue::Receipt receipt);
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
   void note_progress(Time now);  // the data makes progress

@@ -24,7 +24,9 @@ struct ChunkRef {
 class ChunkStates {
  public:
   virtual ~ChunkStates() = default;
-  virtual bool is_acked(ChunkRef chunk) const = 0;
+  // The chunks of this chunk's message that have arrived; null: all of them. Valid until the next
+  // message is posted or completed.
+  virtual const Bitmap* acked_of(const ChunkRef& chunk) const = 0;
 };
 
 struct ChunkView {

@@ -106,6 +106,19 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
+std::size_t SendQueue::run_length(const ChunkRef& chunk) const {
+  const SendMessage& message = at(chunk.message);
+  const bool plain = !has_lost() && !message.licensed && !message.coding.used();
+  return plain && chunk.message < posted_ ? message.chunks - chunk.chunk : 1;
+}
+
+std::span<const std::byte> SendQueue::mark_run_sent(const ChunkRef& first, std::size_t chunks) {
+  SendMessage& message = at(first.message);
+  message.next_new += static_cast<std::uint32_t>(chunks);
+  if (message.next_new == message.chunks) ++next_new_message_;
+  return message.bytes;
+}
+
 // Writes field by field, because a copy of a struct that was just written so would have to wait.
 void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   SendMessage& message = at(chunk.message);
@@ -193,11 +206,6 @@ ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) {
 
 ChunkView SendQueue::view(ChunkRef chunk) const {
   return view(at(chunk.message), chunk.chunk);
-}
-
-bool SendQueue::is_acked(ChunkRef chunk) const {
-  if (chunk.message < first_) return true;
-  return at(chunk.message).acked.test(chunk.chunk);
 }
 
 bool SendQueue::set_posted(std::uint64_t posted) {

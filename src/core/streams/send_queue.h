@@ -37,12 +37,23 @@ class SendQueue : public ChunkStates {
   bool has_next() const { return has_lost() || new_allowed(); }
   // The class of a chunk that next() returned, by its payload and layer.
   TrafficClass class_of(ChunkRef chunk) const;
+  // How many chunks can be sent in order from `chunk` on, which next() returned, without asking
+  // again: at least 1. They are new chunks of one exact message that is not compressed.
+  std::size_t run_length(const ChunkRef& chunk) const;
+  // Marks that many chunks as sent and returns the message.
+  std::span<const std::byte> mark_run_sent(const ChunkRef& first, std::size_t chunks);
   // Marks the chunk as sent and describes it. The first form is for hot paths: see SentChunk.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
-  bool is_acked(ChunkRef chunk) const override;
+  bool is_acked(ChunkRef chunk) const {
+    const Bitmap* const acked = acked_of(chunk);
+    return acked == nullptr || acked->test(chunk.chunk);
+  }
+  const Bitmap* acked_of(const ChunkRef& chunk) const override {
+    return chunk.message < first_ ? nullptr : &at(chunk.message).acked;
+  }
   bool has_chunk(ChunkRef chunk) const {
     return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
   }

@@ -28,8 +28,7 @@ bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId
 
 Pump::Batch Pump::receive(Time now) {
   const std::size_t count = datapath_.receive(now, arrived_);
-  for (std::size_t i = 0; i < count; ++i)
-    on_packet(now, arrived_[i]);
+  on_packets(now, std::span(arrived_).first(count));
   for (auto refused = datapath_.next_refused(); !refused.empty();
        refused = datapath_.next_refused())
     endpoint_.on_refused(now, refused);
@@ -39,9 +38,11 @@ Pump::Batch Pump::receive(Time now) {
   return {count, more_to_receive_};
 }
 
-void Pump::on_packet(Time now, const wire::RxPacket& packet) {
-  endpoint_.on_packet(now, packet);
-  place();
+void Pump::on_packets(Time now, std::span<const wire::RxPacket> packets) {
+  while (!packets.empty()) {
+    packets = packets.subspan(endpoint_.on_packets(now, packets));
+    place();
+  }
 }
 
 void Pump::place() {

@@ -37,7 +37,7 @@ class Pump {
   // Handles at most 64 packets and the timers that are due.
   Batch receive(Time now);
   // Handles a packet as if it came from the datapath.
-  void on_packet(Time now, const wire::RxPacket& packet);
+  void on_packet(Time now, const wire::RxPacket& packet) { on_packets(now, {&packet, 1}); }
   // Offers the datapath at most one outbox of packets; those that it does not accept are offered
   // again.
   Batch transmit(Time now);
@@ -57,6 +57,8 @@ class Pump {
   bool blocked() const { return !outbox_.empty(); }
 
  private:
+  void on_packets(Time now, std::span<const wire::RxPacket> packets);
+
   // A send that the peer has received but whose memory the datapath still reads.
   struct StillRead {
     core::Event event;

@@ -1,0 +1,32 @@
+// Data packets of one stream that arrived one after the other and are handled together: what a
+// receiver does once for all of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+struct DataRun {
+  std::uint32_t packets = 0;        // accepted so far
+  std::uint32_t fresh = 0;          // those of them that had not arrived before
+  std::uint32_t message_bytes = 0;  // of the last one, as the next two
+  std::uint16_t window_epoch = 0;
+  wire::PathIndex reply_path = 0;
+  bool asks_ack = false;      // one of them does
+  bool ends_message = false;  // one of them does
+  bool ends = false;          // no further packet may join
+
+  void add(const wire::DataHeader& header, std::size_t payload_bytes) {
+    ++packets;
+    message_bytes = header.message_bytes;
+    window_epoch = header.window_epoch;
+    reply_path = header.reply_path;
+    asks_ack |= header.asks_ack;
+    ends_message |= header.offset + payload_bytes == header.message_bytes;
+  }
+};
+
+}  // namespace dlcp::core

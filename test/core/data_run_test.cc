@@ -1,0 +1,168 @@
+// Packets that arrive together are handled as runs: the result is the same as one by one.
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "catch.h"
+#include "core/endpoint.h"
+#include "secrets.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+wire::EndpointAddress address_of(std::uint8_t host) {
+  wire::EndpointAddress address;
+  address.bytes[0] = std::byte{host};
+  address.size = 1;
+  return address;
+}
+
+using Datagram = std::vector<std::byte>;
+
+Config roomy() {
+  Config config;
+  config.receive_capacity_bytes = std::size_t{16} << 20;  // for many packets before the first ACK
+  return config;
+}
+
+// A sender and a receiver; the test decides which packets arrive together.
+struct Pair {
+  Endpoint a{roomy(), address_of(0), test::secrets_of(1)};
+  Endpoint b{roomy(), address_of(1), test::secrets_of(2)};
+  Time now = time_from_ns(1'000'000'000);
+
+  std::vector<Datagram> sent_by(Endpoint& from) {
+    std::vector<Datagram> datagrams;
+    std::array<wire::TxPacket, 64> packets;
+    const std::size_t count = from.poll_transmit(now, packets);
+    for (const wire::TxPacket& packet : std::span(packets).first(count)) {
+      Datagram& bytes = datagrams.emplace_back(packet.header.begin(),
+                                               packet.header.begin() + packet.header_bytes);
+      bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
+    }
+    return datagrams;
+  }
+
+  // What it sends in 1 ms, as long as no answer arrives.
+  std::vector<Datagram> sent_in_a_while(Endpoint& from) {
+    std::vector<Datagram> all;
+    for (int i = 0; i < 100; ++i, now += 10us)
+      for (Datagram& bytes : sent_by(from))
+        if (wire::decode_data(bytes)) all.push_back(std::move(bytes));
+    return all;
+  }
+
+  // Hands all packets over together. Returns in how many runs they were handled.
+  std::size_t deliver(Endpoint& to, const std::vector<Datagram>& datagrams) {
+    std::vector<wire::RxPacket> packets;
+    for (const Datagram& bytes : datagrams)
+      packets.push_back({.bytes = bytes, .arrived_at = now, .path = 0, .source = {}});
+    std::size_t runs = 0;
+    for (std::span<const wire::RxPacket> rest(packets); !rest.empty(); ++runs) {
+      rest = rest.subspan(to.on_packets(now, rest));
+      for (const Placement& placed : to.placements())
+        if (!placed.payload.empty())
+          std::memcpy(placed.destination, placed.payload.data(), placed.payload.size());
+    }
+    return runs;
+  }
+
+  void run(Duration duration) {
+    for (const Time until = now + duration; now < until; now += 50us) {
+      a.on_timeout(now);
+      b.on_timeout(now);
+      for (bool moved = true; moved;) {
+        const auto forth = sent_by(a);
+        deliver(b, forth);
+        const auto back = sent_by(b);
+        deliver(a, back);
+        moved = !forth.empty() || !back.empty();
+      }
+    }
+  }
+
+  struct Stream {
+    ConnectionId sending = 0;
+    ConnectionId receiving = 0;
+    Datagram message;
+    Datagram buffer;
+  };
+  // A stream with one message that is posted on both sides.
+  Stream open(std::uint32_t number, std::size_t bytes) {
+    const auto listening = b.listen(number, number);
+    Stream stream;
+    stream.sending = a.connect(now, number, listening.invitation, address_of(1));
+    run(200ms);
+    stream.receiving = b.accept(listening.id).value();
+    stream.message.resize(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+      stream.message[i] = static_cast<std::byte>(i * number + i / 251);
+    stream.buffer.resize(bytes);
+    return stream;
+  }
+  void post(Stream& stream) {
+    REQUIRE(b.post_receive(now, stream.receiving, 1, stream.buffer));
+    run(1ms);  // so that the sender knows
+    REQUIRE(a.post_send(now, stream.sending, 2, stream.message));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the packets of a message that arrive together are one run") {
+  Pair pair;
+  auto stream = pair.open(1, 9000);
+  pair.post(stream);
+  const auto sent = pair.sent_in_a_while(pair.a);
+  REQUIRE(sent.size() >= 5);
+  CHECK(pair.deliver(pair.b, sent) == 1);
+  pair.run(10ms);
+  CHECK(stream.buffer == stream.message);
+  CHECK(pair.a.counters()[Counter::kPacketsSent] == pair.b.counters()[Counter::kPacketsReceived]);
+  CHECK(pair.b.counters()[Counter::kBytesReceived] == 9000);
+}
+
+TEST_CASE("forged, repeated and damaged packets within a run do not hurt the others") {
+  for (std::size_t at = 0; at < 5; ++at) {
+    Pair pair;
+    auto stream = pair.open(1, 9000);
+    pair.post(stream);
+    auto sent = pair.sent_in_a_while(pair.a);
+    REQUIRE(sent.size() >= 5);
+    Datagram forged = sent[at];
+    forged[20] ^= std::byte{1};  // within the offset
+    const auto place = sent.begin() + static_cast<std::ptrdiff_t>(at);
+    const Datagram repeated = sent[at];
+    sent.insert(place, {forged, repeated, Datagram(44, std::byte{0xd1}), Datagram{}});
+    pair.deliver(pair.b, sent);
+    INFO("before packet " << at);
+    CHECK(pair.b.counters()[Counter::kDroppedUnauthentic] == 1);
+    CHECK(pair.b.counters()[Counter::kDroppedReplayed] == 1);
+    CHECK(pair.b.counters()[Counter::kDroppedMalformed] == 2);
+    CHECK(pair.b.counters()[Counter::kPacketsReceived] == sent.size() - 4);
+    pair.run(10ms);
+    CHECK(stream.buffer == stream.message);
+    CHECK(pair.a.counters()[Counter::kPacketsRetransmitted] == 0);
+  }
+}
+
+TEST_CASE("packets of two streams that arrive in turn reach their own messages") {
+  Pair pair;
+  auto first = pair.open(1, 9000);
+  auto second = pair.open(2, 9000);
+  pair.post(first);
+  const auto of_first = pair.sent_in_a_while(pair.a);
+  pair.post(second);
+  auto of_second = pair.sent_in_a_while(pair.a);
+  std::vector<Datagram> mixed;
+  for (std::size_t i = 0; i < std::max(of_first.size(), of_second.size()); ++i) {
+    if (i < of_first.size()) mixed.push_back(of_first[i]);
+    if (i < of_second.size()) mixed.push_back(of_second[i]);
+  }
+  pair.deliver(pair.b, mixed);
+  pair.run(20ms);
+  CHECK(first.buffer == first.message);
+  CHECK(second.buffer == second.message);
+}
