@@ -30,8 +30,6 @@ class Endpoint {
   Endpoint(const Config& config, const wire::EndpointAddress& local_address,
            const Secrets& secrets);
   ~Endpoint();
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
 
   // --- from the caller
   struct Listening {
@@ -89,16 +87,15 @@ class Endpoint {
   bool has_resets_to_send() const;
 
   // --- from and to the network
-  // Handles the first packets of `packets`, at least one, and returns their number. placements()
-  // must be carried out before the next call.
+  // Handles the first of `packets`, at least one, and returns how many.
   std::size_t on_packets(Time now, std::span<const wire::RxPacket> packets);
   void on_packet(Time now, const wire::RxPacket& packet) { on_packets(now, {&packet, 1}); }
   // An ICMP error says that the destination of `frame` is unreachable. The endpoint probes the
   // connection at once, and gives it up soon if no answer arrives.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
-  void on_placed(Time now, const PlacementName& name);  // one placement of that name
-                                                        // (Config::placed_later)
+  // One placement of that name is done (Config::placed_later).
+  void on_placed(Time now, const PlacementName& name);
   // kNever: no timer is armed. Up to date once poll_transmit has nothing more to send.
   Time next_timeout() const;
   // Fills `out` and returns the number of packets, which reference memory until the next call.

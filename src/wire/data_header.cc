@@ -1,9 +1,5 @@
 #include "wire/data_header.h"
 
-#include <algorithm>
-#include <array>
-
-#include "util/siphash_lanes.h"
 #include "wire/codec.h"
 
 namespace dlcp::wire {
@@ -94,23 +90,6 @@ Words words_of(const DataHeader& header) {
   return hash.finish();
 }
 
-// The words of kTagsTogether uncoded headers, arranged for siphash13_lanes().
-class LaneWords {
- public:
-  static constexpr std::size_t kCount = 5;
-  void set(std::size_t lane, const std::byte* header) {
-    for (std::size_t i = 0; i + 1 < kCount; ++i)
-      words_[i * kTagsTogether + lane] = load_le<std::uint64_t>(header + 8 * i);
-    words_[(kCount - 1) * kTagsTogether + lane] =
-        load_le<std::uint32_t>(header + kTagOffset - 4) | std::uint64_t{kTagOffset} << 56;
-  }
-  const std::uint64_t* data() const { return words_.data(); }
-
- private:
-  static_assert(kTagsTogether == kSipLanes && kTagOffset == 8 * kCount - 4);
-  std::array<std::uint64_t, kCount * kTagsTogether> words_;
-};
-
 Coding coding_of(const std::byte* header) {
   return {load_le<std::uint16_t>(header + 36) * std::uint32_t{kPayloadGranuleBytes},
           load_le<std::uint16_t>(header + 38), load_le<std::uint16_t>(header + 40)};
@@ -136,20 +115,6 @@ void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
   store_le(out.data() + 16, words.third);
   store_le(out.data() + 24, words.fourth);
   store_le(out.data() + kTagOffset - sizeof words.last, words.last);
-}
-
-void seal_headers(const Key& key, std::span<TxPacket> packets) {
-  LaneWords words;
-  std::array<std::uint64_t, kTagsTogether> tags;
-  for (std::size_t begin = 0; begin < packets.size(); begin += kTagsTogether) {
-    // The last group is filled up with copies of its first packet.
-    const std::size_t count = std::min(kTagsTogether, packets.size() - begin);
-    for (std::size_t i = 0; i < kTagsTogether; ++i)
-      words.set(i, packets[begin + (i < count ? i : 0)].header.data());
-    siphash13_lanes(key, words.data(), LaneWords::kCount, tags.data());
-    for (std::size_t i = 0; i < count; ++i)
-      store_le(packets[begin + i].header.data() + kTagOffset, tags[i]);
-  }
 }
 
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
@@ -208,26 +173,6 @@ bool authentic(std::span<const std::byte> datagram, const DataSeal& seal) {
   return load_le<std::uint64_t>(datagram.data() + at) ==
          tag_of(words_of(datagram.data()), datagram.data(),
                 datagram.subspan(at + sizeof(std::uint64_t)), seal);
-}
-
-bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
-                        const DataSeal& seal) {
-  if (packets.size() < kTagsTogether || seal.protection != Protection::kHeader) return false;
-  LaneWords words;
-  for (std::size_t i = 0; i < kTagsTogether; ++i) {
-    const std::span<const std::byte> bytes = packets[i].bytes;
-    if (bytes.size() < kDataHeaderBytes) return false;
-    const auto head = load_le<std::uint32_t>(bytes.data());
-    if ((head & (0xffffff | kCoded << 24)) != kDataHead) return false;
-    if (load_le<std::uint64_t>(bytes.data() + 4) != destination) return false;
-    words.set(i, bytes.data());
-  }
-  std::array<std::uint64_t, kTagsTogether> tags;
-  siphash13_lanes(seal.key, words.data(), LaneWords::kCount, tags.data());
-  std::uint64_t differences = 0;
-  for (std::size_t i = 0; i < kTagsTogether; ++i)
-    differences |= tags[i] ^ load_le<std::uint64_t>(packets[i].bytes.data() + kTagOffset);
-  return differences == 0;
 }
 
 }  // namespace dlcp::wire

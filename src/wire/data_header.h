@@ -28,6 +28,7 @@
 #include "wire/control_frame.h"
 #include "wire/frame_head.h"
 #include "wire/keys.h"
+#include "wire/send_time.h"
 #include "wire/tag_source.h"
 
 namespace dlcp::wire {
@@ -88,10 +89,8 @@ std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out);
 
-// For runs of uncoded packets with Protection::kHeader, whose tags are computed side by side:
-// writes the header without its tag, and then the tags of all packets whose headers it wrote.
+// The same without the tag (header_tags.h), for an uncoded packet with Protection::kHeader.
 void encode_unsealed(const DataHeader& header, std::span<std::byte> out);
-void seal_headers(const Key& key, std::span<TxPacket> packets);
 
 struct DataPacket {
   DataHeader header;
@@ -109,25 +108,5 @@ inline std::optional<DataPacket> decode_data(std::span<const std::byte> datagram
 std::size_t data_header_bytes(std::span<const std::byte> datagram);
 // Requires a datagram that decode_data accepted.
 bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
-// True if the first kTagsTogether packets are uncoded data packets to `destination` and, with
-// Protection::kHeader, authentic. Takes a third of the time of checking them one by one.
-inline constexpr std::size_t kTagsTogether = 4;
-bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
-                        const DataSeal& seal);
-
-// Send time on the wire: 128 ns units, 32 bits.
-constexpr std::uint32_t wire_time(Time t) {
-  return static_cast<std::uint32_t>(ns_of(t) >> 7);
-}
-// Duration of `units` of 128 ns.
-constexpr Duration wire_duration(std::int64_t units) {
-  return Duration(units * 128);
-}
-// The time of `stamp`, if `now` is at most 549 s later. A stamp returns to the host that made it,
-// so that it is never in the future.
-constexpr Time from_wire_time(std::uint32_t stamp, Time now) {
-  const std::uint32_t behind = wire_time(now) - stamp;
-  return time_from_ns(((ns_of(now) >> 7) - std::int64_t{behind}) * 128);
-}
 
 }  // namespace dlcp::wire

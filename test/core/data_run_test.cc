@@ -45,7 +45,7 @@ struct Pair {
     return datagrams;
   }
 
-  // What it sends in 1 ms, as long as no answer arrives.
+  // The data packets that it sends in 1 ms without an answer.
   std::vector<Datagram> sent_in_a_while(Endpoint& from) {
     std::vector<Datagram> all;
     for (int i = 0; i < 100; ++i, now += 10us)

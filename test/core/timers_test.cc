@@ -81,10 +81,10 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   wire::DataPacket data;
   data.header.message_bytes = 100'000;
   data.payload = payload;
-  DataRun run;
-  receiver.stream.on_data({.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data, run,
-                          receiver.placements);
-  receiver.stream.on_run(now, run, receiver.placements);
+  DataRun run{.placements = receiver.placements};
+  receiver.stream.on_data({.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data,
+                          run);
+  receiver.stream.on_run(now, run);
   CHECK(receiver.placements.size() == 1);
   // The window has its smallest size, so the sender waits.
   CHECK(receiver.association->next_timeout() == now);

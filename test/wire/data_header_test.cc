@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "wire/codec.h"
+#include "wire/header_tags.h"
 #include "wire/serial.h"
 
 using namespace dlcp;

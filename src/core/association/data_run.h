@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "core/endpoint_types.h"
 #include "wire/data_header.h"
 
 namespace dlcp::core {
 
 struct DataRun {
+  std::vector<Placement>& placements;
   std::uint32_t packets = 0;        // accepted so far
   std::uint32_t fresh = 0;          // those of them that had not arrived before
   std::uint32_t message_bytes = 0;  // of the last one, as the next two

@@ -72,7 +72,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
   const std::size_t begin = first.chunk * payload_bytes;
   std::size_t at = begin;
-  std::uint64_t number = flight_.on_run_sent(now, burst_.path, first, out.size());
+  std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
   for (std::size_t i = 0; i < out.size(); ++i, ++number) {
     const std::size_t bytes = std::min(payload_bytes, message.size() - at);
     header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);

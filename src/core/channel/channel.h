@@ -14,6 +14,7 @@
 #include "core/counters.h"
 #include "wire/cipher.h"
 #include "wire/data_header.h"
+#include "wire/header_tags.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

@@ -7,6 +7,7 @@
 
 #include "core/channel/channel.h"
 #include "wire/control_frame.h"
+#include "wire/header_tags.h"
 #include "wire/loss_frame.h"
 #include "wire/packet.h"
 

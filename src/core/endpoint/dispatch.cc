@@ -52,7 +52,8 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   Channel& channel = association.channel();
   const std::uint64_t token = slot->token;
   receiving->release_copied();
-  DataRun run{.ends = receiving->one_by_one()};
+  // An encrypted packet is a run of its own, because the next one is decrypted to the same memory.
+  DataRun run{.placements = commons_.placements.wanted, .ends = receiving->one_by_one()};
   std::size_t taken = 0;
   std::size_t authentic = 0;  // packets[0] to packets[authentic - 1] are
   do {
@@ -63,12 +64,12 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
     if (const auto reason = channel.refuse_data(packet, data, taken < authentic))
       drop(*reason);
     else
-      receiving->on_data(packet, data, run, commons_.placements.wanted);
+      receiving->on_data(packet, data, run);
     ++taken;
   } while (!run.ends && taken < packets.size() && wire::decode_data(packets[taken].bytes, data) &&
            data.header.destination == token);
   if (run.packets == 0) return taken;
-  receiving->on_run(now, run, commons_.placements.wanted);
+  receiving->on_run(now, run);
   const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
   if (receiving->has_outcome() || !served) lifecycle_.follow_up(now, *slot);
   return taken;

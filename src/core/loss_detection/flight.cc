@@ -34,37 +34,21 @@ void Flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   took = std::max(now - packet_sent_at, least);
 }
 
-std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk, bool ends) {
-  Path& path = paths_[path_index];
-  if (path.records.empty()) path.front_sequence = path.next_sequence;
-  Record& record = path.records.add();
-  record.chunk.message = chunk.message;
-  record.chunk.chunk = chunk.chunk;
-  record.chunk.stream = chunk.stream;
-  record.sent_at = now;
-  record.settled = !ends;
-  record.passed = false;
-  record.passed_across = false;
-  if (ends) ++records_;
-  newest_path_ = path_index;
-  return path.next_sequence++;
-}
-
-std::uint64_t Flight::on_run_sent(Time now, std::uint8_t path_index, const ChunkRef& first,
-                                  std::size_t count) {
+std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk, bool ends,
+                              std::size_t count) {
   Path& path = paths_[path_index];
   if (path.records.empty()) path.front_sequence = path.next_sequence;
   for (std::size_t i = 0; i < count; ++i) {
     Record& record = path.records.add();
-    record.chunk.message = first.message;
-    record.chunk.chunk = first.chunk + static_cast<std::uint32_t>(i);
-    record.chunk.stream = first.stream;
+    record.chunk.message = chunk.message;
+    record.chunk.chunk = chunk.chunk + static_cast<std::uint32_t>(i);
+    record.chunk.stream = chunk.stream;
     record.sent_at = now;
-    record.settled = false;
+    record.settled = !ends;
     record.passed = false;
     record.passed_across = false;
   }
-  records_ += count;
+  if (ends) records_ += count;
   newest_path_ = path_index;
   return std::exchange(path.next_sequence, path.next_sequence + count);
 }

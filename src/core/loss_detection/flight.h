@@ -30,14 +30,12 @@ class Flight {
  public:
   explicit Flight(std::size_t paths);
 
-  // Records a packet and returns its number: each path counts its packets from 0. A chunk may be
-  // sent in several packets; `ends` marks the last. Only the last is ever declared lost: the whole
-  // chunk is then retransmitted, and its earlier packets have had at least as much time to arrive.
-  std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
-
-  // Records `count` packets, one for each chunk from `first` on; returns the number of the first.
-  std::uint64_t on_run_sent(Time now, wire::PathIndex path, const ChunkRef& first,
-                            std::size_t count);
+  // Records `count` packets, one for each chunk from `chunk` on, and returns the number of the
+  // first: each path counts its packets from 0. A chunk may be sent in several packets; `ends`
+  // marks the last. Only the last is ever declared lost: the whole chunk is then retransmitted, and
+  // its earlier packets have had at least as much time to arrive.
+  std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true,
+                        std::size_t count = 1);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
   // the time when this packet was sent. Lower numbers may be missing. Returns false if no such

@@ -184,8 +184,7 @@ void RecvStream::count(RecvQueue::Receipt receipt) {
   }
 }
 
-void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run,
-                         std::vector<Placement>& placements) {
+void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run) {
   if (!started_) {
     counters_.add(Counter::kDroppedUnexpected);
     return;
@@ -200,7 +199,7 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
     payload = *plain;
     run.ends = true;  // the next packet is decoded to the same memory
   }
-  const auto receipt = queue_.on_data(data.header, payload, placements);
+  const auto receipt = queue_.on_data(data.header, payload, run.placements);
   const bool fresh = receipt == RecvQueue::Receipt::kPlaced || receipt == RecvQueue::Receipt::kKept;
   if (fresh) ++run.fresh;
   if (receipt != RecvQueue::Receipt::kPlaced) count(receipt);
@@ -212,15 +211,15 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
   run.ends = true;
 }
 
-void RecvStream::on_run(Time now, const DataRun& run, std::vector<Placement>& placements) {
+void RecvStream::on_run(Time now, const DataRun& run) {
   std::size_t bytes = 0;
-  for (const Placement& placement : placements)
+  for (const Placement& placement : run.placements)
     bytes += placement.payload.size();
   counters_.add(Counter::kPacketsReceived, run.fresh);
   counters_.add(Counter::kBytesReceived, bytes);
   note_progress(now);
   association_->on_run(now, *this, run);
-  decide_losses(placements);
+  decide_losses(run.placements);
   watch(now);
 }
 

@@ -31,7 +31,6 @@ class RecvStream {
              std::shared_ptr<RecvAssociation> association);
   ~RecvStream() { association_->leave(*this); }
   RecvStream(const RecvStream&) = delete;  // the association refers to it
-  RecvStream& operator=(const RecvStream&) = delete;
 
   RecvAssociation& association() const { return *association_; }
   void on_accepted();                        // until then it lives as long as its sender answers
@@ -48,11 +47,8 @@ class RecvStream {
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
-  // One packet of a run; on_run() follows the last one.
-  void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run,
-               std::vector<Placement>& placements);
-  void on_run(Time now, const DataRun& run, std::vector<Placement>& placements);
-  // Every packet is a run of its own, because the next one is decrypted to the same memory.
+  void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run);
+  void on_run(Time now, const DataRun& run);  // after its last packet
   bool one_by_one() const { return protection_ == wire::Protection::kEncrypted; }
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);

@@ -88,6 +88,7 @@ struct SendMessage {
   std::uint32_t chunk_at(std::uint32_t place) const {
     return place < chunks - start ? place + start : place - (chunks - start);
   }
+  bool all_sent() const { return next_new == chunks; }
   TrafficClass class_of(std::uint32_t chunk) const {
     if (!forgoes) return TrafficClass::kExact;
     const bool is_droppable = droppable.test(chunk);

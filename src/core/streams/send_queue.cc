@@ -99,11 +99,15 @@ TrafficClass SendQueue::class_of(ChunkRef chunk) const {
 }
 
 LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
-  if (!all_sent(number)) return LicensedEnd::kNothing;
+  if (!contains(number) || !at(number).all_sent()) return LicensedEnd::kNothing;
   if (!new_allowed()) return LicensedEnd::kEverything;
   const SendMessage& next = at(next_new_message_);
   const bool follows = next.licensed && next.licence.urgent == at(number).licence.urgent;
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
+}
+
+bool SendQueue::has_chunk(ChunkRef chunk) const {
+  return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
 }
 
 std::size_t SendQueue::run_length(const ChunkRef& chunk) const {
@@ -158,7 +162,8 @@ SentChunk SendQueue::mark_sent(const ChunkRef& chunk) {
 }
 
 void SendQueue::mark_lost(ChunkRef chunk) {
-  if (is_acked(chunk)) return;
+  const Bitmap* const acked = acked_of(chunk);
+  if (acked == nullptr || acked->test(chunk.chunk)) return;
   SendMessage& message = at(chunk.message);
   if (!message.lost.set(chunk.chunk)) return;
   ++message.lost_count;
@@ -192,7 +197,7 @@ void SendQueue::need_beyond(const LossLedger& spent) {
 }
 
 void SendQueue::stop(std::uint64_t number, Acked& result) {
-  if (!forgoes(number) || !all_sent(number)) return;
+  if (!forgoes(number) || !at(number).all_sent()) return;
   acknowledge_prefix(at(number), at(number).chunks, result);
   finish(at(number));
   pop_finished();
@@ -202,6 +207,10 @@ ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) {
   const std::size_t offset = std::size_t{chunk} * message.chunk_bytes;
   return {message.bytes.subspan(offset, chunk_bytes(message, chunk)),
           static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(message.bytes.size())};
+}
+
+const Bitmap* SendQueue::acked_of(const ChunkRef& chunk) const {
+  return chunk.message < first_ ? nullptr : &at(chunk.message).acked;
 }
 
 ChunkView SendQueue::view(ChunkRef chunk) const {

@@ -40,27 +40,16 @@ class SendQueue : public ChunkStates {
   // How many chunks can be sent in order from `chunk` on, which next() returned, without asking
   // again: at least 1. They are new chunks of one exact message that is not compressed.
   std::size_t run_length(const ChunkRef& chunk) const;
-  // Marks that many chunks as sent and returns the message.
+  // Marks them as sent and returns the message.
   std::span<const std::byte> mark_run_sent(const ChunkRef& first, std::size_t chunks);
   // Marks the chunk as sent and describes it. The first form is for hot paths: see SentChunk.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
-  bool is_acked(ChunkRef chunk) const {
-    const Bitmap* const acked = acked_of(chunk);
-    return acked == nullptr || acked->test(chunk.chunk);
-  }
-  const Bitmap* acked_of(const ChunkRef& chunk) const override {
-    return chunk.message < first_ ? nullptr : &at(chunk.message).acked;
-  }
-  bool has_chunk(ChunkRef chunk) const {
-    return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
-  }
+  const Bitmap* acked_of(const ChunkRef& chunk) const override;
+  bool has_chunk(ChunkRef chunk) const;
   bool was_sent(ChunkRef chunk) const { return at(chunk.message).was_sent(chunk.chunk); }
-  bool all_sent(std::uint64_t message) const {
-    return contains(message) && at(message).next_new == at(message).chunks;
-  }
   // Whether the packet that was just sent is the last new one of this message.
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.

@@ -1,0 +1,74 @@
+#include "wire/header_tags.h"
+
+#include <algorithm>
+#include <array>
+
+#include "wire/codec.h"
+
+namespace dlcp::wire {
+namespace {
+
+constexpr std::size_t kTagOffset = kDataHeaderBytes - sizeof(std::uint64_t);
+// The first three bytes of a data packet.
+constexpr std::uint32_t kDataHead = std::uint32_t{kMagic} | std::uint32_t{kWireVersion} << 8 |
+                                    static_cast<std::uint32_t>(FrameType::kData) << 16;
+
+// The words of kTagsTogether headers, arranged for siphash13_lanes().
+class LaneWords {
+ public:
+  void set(std::size_t lane, const std::byte* header) {
+    for (std::size_t i = 0; i + 1 < kCount; ++i)
+      words_[i * kTagsTogether + lane] = load_le<std::uint64_t>(header + 8 * i);
+    words_[(kCount - 1) * kTagsTogether + lane] =
+        load_le<std::uint32_t>(header + kTagOffset - 4) | std::uint64_t{kTagOffset} << 56;
+  }
+  std::array<std::uint64_t, kTagsTogether> tags(const Key& key) const {
+    std::array<std::uint64_t, kTagsTogether> tags;
+    siphash13_lanes(key, words_.data(), kCount, tags.data());
+    return tags;
+  }
+
+ private:
+  static constexpr std::size_t kCount = 5;
+  static_assert(kTagOffset == 8 * kCount - 4);
+  std::array<std::uint64_t, kCount * kTagsTogether> words_;
+};
+
+bool is_uncoded_data(std::span<const std::byte> bytes) {
+  return data_header_bytes(bytes) == kDataHeaderBytes && bytes.size() >= kDataHeaderBytes &&
+         (load_le<std::uint32_t>(bytes.data()) & 0xffffff) == kDataHead;
+}
+
+}  // namespace
+
+void seal_headers(const Key& key, std::span<TxPacket> packets) {
+  LaneWords words;
+  for (std::size_t begin = 0; begin < packets.size(); begin += kTagsTogether) {
+    // The last group is filled up with copies of its first packet.
+    const std::size_t count = std::min(kTagsTogether, packets.size() - begin);
+    for (std::size_t i = 0; i < kTagsTogether; ++i)
+      words.set(i, packets[begin + (i < count ? i : 0)].header.data());
+    const auto tags = words.tags(key);
+    for (std::size_t i = 0; i < count; ++i)
+      store_le(packets[begin + i].header.data() + kTagOffset, tags[i]);
+  }
+}
+
+bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
+                        const DataSeal& seal) {
+  if (packets.size() < kTagsTogether || seal.protection != Protection::kHeader) return false;
+  LaneWords words;
+  for (std::size_t i = 0; i < kTagsTogether; ++i) {
+    const std::span<const std::byte> bytes = packets[i].bytes;
+    if (!is_uncoded_data(bytes)) return false;
+    if (load_le<std::uint64_t>(bytes.data() + 4) != destination) return false;
+    words.set(i, bytes.data());
+  }
+  const auto tags = words.tags(seal.key);
+  std::uint64_t differences = 0;
+  for (std::size_t i = 0; i < kTagsTogether; ++i)
+    differences |= tags[i] ^ load_le<std::uint64_t>(packets[i].bytes.data() + kTagOffset);
+  return differences == 0;
+}
+
+}  // namespace dlcp::wire

@@ -1,0 +1,25 @@
+// Tags of several data packets at once, in a third of the time that they take one by one. For
+// packets with Protection::kHeader whose payload is not compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/siphash_lanes.h"
+#include "wire/data_header.h"
+#include "wire/packet.h"
+
+namespace dlcp::wire {
+
+inline constexpr std::size_t kTagsTogether = kSipLanes;
+
+// Writes the tags of headers that encode_unsealed() wrote.
+void seal_headers(const Key& key, std::span<TxPacket> packets);
+
+// True if the first kTagsTogether packets are such packets to `destination`, and authentic. False
+// if they must be checked one by one.
+bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
+                        const DataSeal& seal);
+
+}  // namespace dlcp::wire
