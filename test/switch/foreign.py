@@ -313,12 +313,6 @@ class ForeignTrees(Checks):
         self.refused(text.replace("filter-types:DSCP", "filter-types:ANY").replace("dscp-value", "x"),
                      "something other than DSCPs", "classify by DSCP", **options)
 
-    def test_rules_with_precedence_over_a_classifier_are_refused(self):
-        text, options = self.of("junos")
-        self.refused(text + "set class-of-service classifiers dscp SITE import default\n", "imports rows from another", **options)
-        self.refused(text + "set firewall family inet filter F term 1 then forwarding-class roce\n",
-                     "a firewall filter sets forwarding classes", "classify only by DSCP", **options)
-
     def test_classes_of_junos_by_queue(self):
         text, options = self.of("junos")
         older = text.replace("forwarding-classes class be queue-num 0", "forwarding-classes queue 0 be")
@@ -330,12 +324,8 @@ class ForeignTrees(Checks):
         self.refused(re.sub(r"(?m)^interface Ethernet.*\n(  .*\n)*", "", text), "no port in this file",
                      "show running-config interface", **options)
 
-    def test_eos_policies_and_maps_of_ports_are_refused(self):
+    def test_eos_maps_that_no_port_uses(self):
         text, options = self.of("eos")
-        self.refused(text.replace("   qos trust dscp\n", "   qos trust dscp\n   service-policy type qos input P\n"),
-                     "classifies by a policy of the site", **options)
-        self.refused(text.replace("   description host\n", "   qos map dscp to traffic-class name M\n"),
-                     "has a DSCP map of its own", "leave the port out", **options)
         named = text + "qos map dscp to traffic-class name M\n   dscp 26 to traffic-class 5\n"
         self.assertEqual(self.planned(named, **options)[0], self.planned(text, **options)[0])
 
@@ -349,16 +339,6 @@ class ForeignTrees(Checks):
         self.refused(text.replace("qos map dscp 26 ", "qos map dscp 26-20 "), "not a list of numbers", **options)
         self.refused(text[:text.index("qos profile")] + text[text.index("interface Ethernet1/1"):],
                      "which is not in this file", **options)
-
-    def test_wildcards_and_groups_of_junos_are_refused(self):
-        text, options = self.of("junos")
-        cos = "set class-of-service "
-        self.refused(text + cos + "interfaces et-0/0/* scheduler-map SITE\n", "a wildcard sets", "for each port", **options)
-        self.refused(text + cos + "interfaces et-0/0/1 unit * classifiers dscp SITE\n", "a wildcard sets", "for each unit",
-                     **options)
-        self.refused(text + cos + "apply-groups G\n", "groups are applied", "display inheritance", **options)
-        self.refused("set groups G class-of-service schedulers s\n" + text, "groups are applied",
-                     "display inheritance", **options)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,56 @@ SLOW = {"eos": ("   description host\n", "   description host\n   speed forced 1
         "junos": ("set interfaces et-0/0/0 mtu 9216\n", "set interfaces et-0/0/0 mtu 9216\nset interfaces et-0/0/0 speed 100g\n"),
         "cumulus": ("          mtu: 9216\n", "          mtu: 9216\n          speed: 100G\n")}
 
+# Text of a port in each system's sample, after which a row of REFUSED adds a line.
+HOST = {"eos": "   description host\n", "nxos": "  description host\n"}
+SWP = "      swp1-4:\n        qos:"
+QOS = "    qos:\n      congestion-control"
+COS = "set class-of-service interfaces "
+# Changes that make a sample one that must be refused: the system, the text to replace (None: add to the end), the
+# new text, and what the message and the hint contain.
+REFUSED = (
+    ("cumulus", SWP, SWP + "\n          link-pause:\n            profile: default-global", "has link-pause", "use PFC"),
+    ("cumulus", SWP, "      bond1:\n        bond:\n          member:\n            swp1: {}\n        qos:\n          mapping:\n"
+     "            profile: default-global\n        type: bond\n" + SWP, "in a bond that has QoS of its own", "to its members"),
+    ("cumulus", QOS, QOS.replace("congestion-control", "egress-shaper:\n        default-global:\n          port-max-rate: 1000000\n"
+                                 "      congestion-control"), "shapes ports below their speed", "leave its ports out"),
+    ("eos", "interface Ethernet1/1\n" + HOST["eos"], "interface profile HOST\n   command service-profile STORAGE\n!\n"
+     "interface Ethernet1/1\n   profile HOST\n", "gets lines from an interface profile", "write the profile's lines out"),
+    ("eos", HOST["eos"], HOST["eos"] + "   shape rate 50 percent\n", "is shaped below its speed", "leave the port out"),
+    ("eos", HOST["eos"], HOST["eos"] + "   traffic-policy input EDGE\n", "has a traffic policy", "remove it"),
+    ("eos", HOST["eos"], HOST["eos"] + "   flowcontrol receive on\n", "flow control of the whole link", "use PFC"),
+    ("eos", HOST["eos"], "   qos map dscp to traffic-class name M\n", "has a DSCP map of its own", "leave the port out"),
+    ("eos", "   qos trust dscp\n", "   qos trust dscp\n   service-policy type qos input P\n", "classifies by a policy of the site", ""),
+    ("nxos", HOST["nxos"], HOST["nxos"] + "  inherit port-profile HOSTS\n", "gets lines from a port profile", "write the profile's lines out"),
+    ("nxos", HOST["nxos"], HOST["nxos"] + "  service-policy type qos output MARK\n", "an output policy", "remove it"),
+    ("nxos", HOST["nxos"], HOST["nxos"] + "  flowcontrol receive on\n", "flow control of the whole link", "use PFC"),
+    ("nxos", "  match dscp 26\n", "  match dscp 26\n  match cos 3\n", "matches something other than DSCPs", "classify by DSCP"),
+    ("nxos", "  match dscp 26\n", "  match dscp 26\n  match access-group name STORAGE\n", "matches something other than DSCPs",
+     "classify by DSCP"),
+    ("nxos", None, "vlan configuration 10\n  service-policy type qos input SITE-IN\n", "attached to VLANs", "attach it to ports"),
+    ("openconfig", '"dscp-set"', '"protocol": "openconfig-packet-match-types:IP_UDP", "dscp-set"', "matches something other than DSCPs",
+     "classify by DSCP"),
+    ("openconfig", '"interface-id": "Ethernet1/1"', '"interface-id": "qos-1"', "does not contain this port", "did you mean"),
+    ("srlinux", None, "set / qos interfaces interface ethernet-1/1.0 input classifiers dot1p-policy P\n",
+     "is also classified by VLAN priority", "remove the dot1p policy"),
+    ("srlinux", None, "set / interface ethernet-1/1 ethernet flow-control receive true\n", "flow control of the whole link", "use PFC"),
+    ("junos", None, "set interfaces et-0/0/0 ether-options flow-control\n", "flow control of the whole link", "use PFC"),
+    ("junos", None, "set interfaces interface-range HOSTS member et-0/0/0\n" + COS + "HOSTS scheduler-map SITE\n",
+     "an interface range sets", "write the statements out for each port"),
+    ("junos", None, COS + "et-0/0/0 shaping-rate 100g\n", "is shaped below its speed", "leave the port out"),
+    ("junos", None, COS + "et-0/0/0 unit 0 forwarding-class be\n", "one class", "leave the port out"),
+    ("junos", None, COS + "et-0/0/0 unit 0 classifiers inet-precedence default\n", "by IP precedence", "by DSCP first"),
+    ("junos", None, COS + "et-0/0/* scheduler-map SITE\n", "a wildcard sets", "for each port"),
+    ("junos", None, COS + "et-0/0/1 unit * classifiers dscp SITE\n", "a wildcard sets", "for each unit"),
+    ("junos", None, "set class-of-service system-defaults classifiers dscp SITE\n", "a classifier for the whole system", "on the ports"),
+    ("junos", None, "set class-of-service apply-groups G\n", "groups are applied", "display inheritance"),
+    ("junos", None, "set groups G class-of-service schedulers s\n", "groups are applied", "display inheritance"),
+    ("junos", None, "set class-of-service classifiers dscp SITE import default\n", "imports rows from another", ""),
+    ("junos", None, "set firewall family inet filter F term 1 then forwarding-class roce\n",
+     "a firewall filter sets forwarding classes", "classify only by DSCP"),
+    ("junos", None, "set firewall family inet filter F term 1 then dscp 0\n", "sets DSCPs", "remove the term"),
+)
+
 
 def of(os):
     file, version, asic, port = TREES[os]
@@ -37,6 +87,17 @@ class More(Checks):
     def changed(self, text, old, new, count=1):
         self.assertIn(old, text)
         return text.replace(old, new, count)
+
+    def test_samples_with_one_change_that_is_refused(self):
+        for os, old, new, said, hint in REFUSED:
+            with self.subTest(os=os, new=new):
+                text, options = of(os)
+                self.refused(text + new if old is None else self.changed(text, old, new), said, hint, **options)
+
+    def test_sonic_pause_of_the_whole_link(self):
+        config = free()
+        config["PORT"]["Ethernet8"]["pfc_asym"] = "on"
+        self.refused(config, "pause frames of every priority", "turn it off")
 
     # Refusals of `check`.
     def test_only_control_fits_the_control_plane_queue(self):
@@ -116,31 +177,7 @@ class More(Checks):
         self.refused("nv set interface swp1 type swp\nnv set qos mapping default-global trust l3\n", "not a list of NVUE operations",
                      "nv config show", **of("cumulus")[1])
 
-    def test_cumulus_link_pause(self):
-        text, options = of("cumulus")
-        text = self.changed(text, "      swp1-4:\n        qos:", "      swp1-4:\n        qos:\n          link-pause:\n"
-                            "            profile: default-global")
-        self.refused(text, "has link-pause", "use PFC", **options)
-
-    def test_cumulus_a_bond_with_qos(self):
-        text, options = of("cumulus")
-        text = self.changed(text, "      swp1-4:\n        qos:", "      bond1:\n        bond:\n          member:\n            swp1: {}\n"
-                            "        qos:\n          mapping:\n            profile: default-global\n        type: bond\n"
-                            "      swp1-4:\n        qos:")
-        self.refused(text, "in a bond that has QoS of its own", "to its members", **options)
-
     # Arista EOS.
-    def test_eos_an_interface_profile(self):
-        text, options = of("eos")
-        text = self.changed(text, "interface Ethernet1/1\n   description host\n", "interface profile HOST\n   command service-profile "
-                            "STORAGE\n!\ninterface Ethernet1/1\n   profile HOST\n")
-        self.refused(text, "gets lines from an interface profile", "write the profile's lines out", **options)
-
-    def test_eos_a_shaped_port(self):
-        text, options = of("eos")
-        text = self.changed(text, "   description host\n", "   description host\n   shape rate 50 percent\n")
-        self.refused(text, "is shaped below its speed", "leave the port out", **options)
-
     def test_eos_a_port_channel_with_a_profile(self):
         text, options = of("eos")
         text = self.changed(text, "   description host\n", "   description host\n   channel-group 5 mode active\n")
@@ -167,11 +204,6 @@ class More(Checks):
         self.refused(text + "set / interface ethernet-1/1 subinterface 0 qos input classifiers dscp-policy SITE\n",
                      "as in old releases", "upgrade the switch", **options)
 
-    def test_srlinux_vlan_priorities_in_addition_to_dscps(self):
-        text, options = of("srlinux")
-        self.refused(text + "set / qos interfaces interface ethernet-1/1.0 input classifiers dot1p-policy P\n",
-                     "is also classified by VLAN priority", "remove the dot1p policy", **options)
-
     # Juniper Junos.
     def test_junos_other_units(self):
         text, options = of("junos")
@@ -184,14 +216,6 @@ class More(Checks):
         self.planned(text, **options)
         self.refused(text + "set class-of-service interfaces ae0 scheduler-map SITE\n", "in an aggregate that has class of service",
                      "leave the aggregate's members out", **options)
-
-    def test_junos_ranges_shapers_and_fixed_classes(self):
-        text, options = of("junos")
-        cos = "set class-of-service interfaces "
-        self.refused(text + "set interfaces interface-range HOSTS member et-0/0/0\n" + cos + "HOSTS scheduler-map SITE\n",
-                     "an interface range sets", "write the statements out for each port", **options)
-        self.refused(text + cos + "et-0/0/0 shaping-rate 100g\n", "is shaped below its speed", "leave the port out", **options)
-        self.refused(text + cos + "et-0/0/0 unit 0 forwarding-class be\n", "one class", "leave the port out", **options)
 
     def test_junos_lists_and_missing_parts(self):
         text, options = of("junos")
@@ -207,19 +231,12 @@ class More(Checks):
         self.refused(text.replace("c-out-8q-q-default", "c-out-q-default").replace("c-out-8q-q", "c-out-q").replace("c-8q-nq", "c-nq"),
                      "four-queue mode", "eight queues", **options)
 
-    def test_nxos_port_channels_and_port_profiles(self):
+    def test_nxos_port_channels(self):
         text, options = of("nxos")
         member = self.changed(text, "  description host\n", "  description host\n  channel-group 1 mode active\n")
         self.planned(member, **options)
         self.refused(member + "interface port-channel1\n  service-policy type qos input SITE-IN\n", "port channel that has policies",
                      "to the members", **options)
-        self.refused(self.changed(text, "  description host\n", "  description host\n  inherit port-profile HOSTS\n"),
-                     "gets lines from a port profile", "write the profile's lines out", **options)
-
-    def test_nxos_policies_of_vlans(self):
-        text, options = of("nxos")
-        self.refused(text + "vlan configuration 10\n  service-policy type qos input SITE-IN\n", "attached to VLANs",
-                     "attach it to ports", **options)
 
     def test_nxos_names_of_dscps(self):
         text, options = of("nxos")
@@ -244,11 +261,6 @@ class More(Checks):
     def test_openconfig_queues_without_numbers(self):
         text, options = of("openconfig")
         self.refused(re.sub(r",\s*\"queue-id\": \d+", "", text), "unknown forwarding class", "define it",
-                     **options)
-
-    def test_openconfig_ports_under_another_name(self):
-        text, options = of("openconfig")
-        self.refused(text.replace('"interface-id": "Ethernet1/1"', '"interface-id": "qos-1"'), "does not contain this port", "did you mean",
                      **options)
 
     # Arrcus ArcOS.
@@ -283,61 +295,17 @@ class More(Checks):
         self.refused(plain + "Sent 1 bytes 1 pkt (dropped 0)\n", "this is not a line of tc's output", "-s", **options)
         self.refused(plain.replace("fq_codel 0:", "prio 1:"), "queues or filters of the site", "leave the port out", **options)
 
-    def test_classes_of_dscps_and_something_else(self):
-        text, options = of("nxos")
-        for line in ("  match cos 3\n", "  match access-group name STORAGE\n"):
-            self.refused(self.changed(text, "  match dscp 26\n", "  match dscp 26\n" + line), "matches something other than DSCPs",
-                         "classify by DSCP", **options)
-        text, options = of("openconfig")
-        terms = self.changed(text, '"dscp-set"', '"protocol": "openconfig-packet-match-types:IP_UDP", "dscp-set"')
-        self.refused(terms, "matches something other than DSCPs", "classify by DSCP", **options)
-
     # Settings of ports other than queues.
-    def test_pause_of_the_whole_link(self):
-        lines = {"eos": ("   description host\n", "   flowcontrol receive on\n"), "nxos": ("  description host\n", "  flowcontrol receive on\n")}
-        ends = {"junos": "set interfaces et-0/0/0 ether-options flow-control\n",
-                "srlinux": "set / interface ethernet-1/1 ethernet flow-control receive true\n"}
-        for os, (after, line) in lines.items():
-            text, options = of(os)
-            self.refused(self.changed(text, after, after + line), "flow control of the whole link", "use PFC", **options)
-        for os, line in ends.items():
-            text, options = of(os)
-            self.refused(text + line, "flow control of the whole link", "use PFC", **options)
-        config = free()
-        config["PORT"]["Ethernet8"]["pfc_asym"] = "on"
-        self.refused(config, "pause frames of every priority", "turn it off")
-
     def test_sonic_acls_that_set_dscps(self):
         self.refused(free(ACL_TABLE={"OUT": {"type": "UNDERLAY_SET_DSCP", "ports": ["Ethernet0"]}},
                           ACL_RULE={"OUT|R1": {"DSCP": "40", "DSCP_ACTION": "0", "PRIORITY": "1"}}),
                      "ACL_RULE|OUT|R1 sets DSCPs", "remove the rule")
 
-    def test_cumulus_ports_below_their_speed(self):
-        text, options = of("cumulus")
-        text = self.changed(text, "    qos:\n      congestion-control", "    qos:\n      egress-shaper:\n        default-global:\n"
-                            "          port-max-rate: 1000000\n      congestion-control")
-        self.refused(text, "shapes ports below their speed", "leave its ports out", **options)
-
-    def test_eos_traffic_policies(self):
-        text, options = of("eos")
-        text = self.changed(text, "   description host\n", "   description host\n   traffic-policy input EDGE\n")
-        self.refused(text, "has a traffic policy", "remove it", **options)
-
-    def test_nxos_policies_without_statistics_and_output_policies(self):
+    def test_nxos_policies_without_statistics(self):
         text, options = of("nxos")
         quiet = text.replace("input SITE-IN\n", "input SITE-IN no-stats\n").replace("output SITE-OUT\n", "output SITE-OUT no-stats\n")
         self.assertNotEqual(quiet, text)
         self.assertEqual(self.planned(quiet, **options)[0], self.planned(text, **options)[0])
-        self.refused(self.changed(text, "  description host\n", "  description host\n  service-policy type qos output MARK\n"),
-                     "an output policy", "remove it", **options)
-
-    def test_junos_rules_with_precedence_over_classifiers_of_ports(self):
-        text, options = of("junos")
-        cos = "set class-of-service "
-        self.refused(text + cos + "system-defaults classifiers dscp SITE\n", "a classifier for the whole system", "on the ports", **options)
-        self.refused(text + cos + "interfaces et-0/0/0 unit 0 classifiers inet-precedence default\n", "by IP precedence", "by DSCP first",
-                     **options)
-        self.refused(text + "set firewall family inet filter F term 1 then dscp 0\n", "sets DSCPs", "remove the term", **options)
 
     def test_junos_the_class_of_the_switchs_own_packets(self):
         text, options = of("junos")
