@@ -42,6 +42,11 @@ def one_subnet_each(net, cards):
             net.addr(host, f"10.1.{card}.{number(host)}/24", f"eth{card}")
 
 
+def ipv6(net, prefix):
+    for host in "ab":
+        net.addr(host, f"{prefix}::{number(host)}/64", "eth0")
+
+
 @layout
 def one_card_ipv4(net):
     two_hosts(net)
@@ -52,16 +57,14 @@ def one_card_ipv4(net):
 @layout
 def one_card_ipv6(net):
     two_hosts(net)
-    for host in "ab":
-        net.addr(host, f"2001:db8::{number(host)}/64", "eth0")
+    ipv6(net, "2001:db8")
     return Case("2001:db8::1")
 
 
 @layout
 def one_card_unique_local_ipv6(net):
     two_hosts(net)
-    for host in "ab":
-        net.addr(host, f"fd00::{number(host)}/64", "eth0")
+    ipv6(net, "fd00")
     return Case("fd00::1")
 
 
@@ -69,8 +72,7 @@ def one_card_unique_local_ipv6(net):
 def dual_stack(net):
     two_hosts(net)
     one_subnet_each(net, 1)
-    for host in "ab":
-        net.addr(host, f"2001:db8::{number(host)}/64", "eth0")
+    ipv6(net, "2001:db8")
     return Case("10.1.0.1")
 
 
@@ -78,8 +80,7 @@ def dual_stack(net):
 def dual_stack_and_ipv6_alone(net):
     two_hosts(net)
     net.addr("a", "10.1.0.1/24", "eth0")
-    for host in "ab":
-        net.addr(host, f"2001:db8::{number(host)}/64", "eth0")
+    ipv6(net, "2001:db8")
     return Case("2001:db8::1", options=("--mode", "bw"), env={"NCCL_SOCKET_FAMILY": "AF_INET6"})
 
 
@@ -88,8 +89,7 @@ def family_by_nccl_socket_family(net):
     two_hosts(net)
     net.addr("a", "10.65.0.1/24", "eth0")
     net.addr("b", "10.66.0.2/24", "eth0")
-    for host in "ab":
-        net.addr(host, f"fd00:65::{number(host)}/64", "eth0")
+    ipv6(net, "fd00:65")
     return Case("fd00:65::1", env={"NCCL_SOCKET_FAMILY": "AF_INET6"})
 
 
@@ -152,37 +152,23 @@ def one_rail_dead(net):
     return Case("10.1.0.1", options=("--device-by-rank",))
 
 
-@layout
-def one_rail_drops_udp(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    net.nft("b", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp drop\n }\n}\n")
-    return Case("10.1.0.1", options=("--device-by-rank",))
+def filtered_rails(name, cards, host, filtered, verdict):
+    """A layout whose `host` filters UDP that arrives on some of its cards."""
+    def build(net):
+        two_hosts(net, cards)
+        one_subnet_each(net, cards)
+        for card in filtered:
+            net.nft(host, f"table inet f{card} {{\n chain in {{\n  type filter hook input priority 0\n"
+                          f"  iifname eth{card} meta l4proto udp {verdict}\n }}\n}}\n")
+        return Case("10.1.0.1", options=("--device-by-rank",))
+    build.__name__ = name
+    layout(build)
 
 
-@layout
-def one_rail_dead_in_one_direction(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    net.nft("a", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp drop\n }\n}\n")
-    return Case("10.1.0.1", options=("--device-by-rank",))
-
-
-@layout
-def four_rails_of_which_one_works(net):
-    two_hosts(net, 4)
-    one_subnet_each(net, 4)
-    for card in range(3):
-        net.nft("a", f"table inet f{card} {{\n chain in {{\n  type filter hook input priority 0\n  iifname eth{card} meta l4proto udp drop\n }}\n}}\n")
-    return Case("10.1.0.1", options=("--device-by-rank",))
-
-
-@layout
-def one_rail_rejects_udp(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    net.nft("b", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp reject\n }\n}\n")
-    return Case("10.1.0.1", options=("--device-by-rank",))
+filtered_rails("one_rail_drops_udp", 2, "b", [1], "drop")
+filtered_rails("one_rail_dead_in_one_direction", 2, "a", [1], "drop")
+filtered_rails("four_rails_of_which_one_works", 4, "a", [0, 1, 2], "drop")
+filtered_rails("one_rail_rejects_udp", 2, "b", [1], "reject")
 
 
 @layout
