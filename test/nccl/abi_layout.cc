@@ -43,70 +43,42 @@ SIZE(NetAttrV12, 44);
 SIZE(ResultCode, 4);
 SIZE(LogLevel, 4);
 
+#define PROPERTIES_V6(type) \
+  AT(type, name, 0);        \
+  AT(type, pciPath, 8);     \
+  AT(type, guid, 16);       \
+  AT(type, ptrSupport, 24); \
+  AT(type, speed, 28);      \
+  AT(type, port, 32);       \
+  AT(type, latency, 36);    \
+  AT(type, maxComms, 40);   \
+  AT(type, maxRecvs, 44)
+#define PROPERTIES_V9_AND_V12(type) \
+  AT(type, name, 0);                \
+  AT(type, pciPath, 8);             \
+  AT(type, guid, 16);               \
+  AT(type, ptrSupport, 24);         \
+  AT(type, regIsGlobal, 28);        \
+  AT(type, forceFlush, 32);         \
+  AT(type, speed, 36);              \
+  AT(type, port, 40);               \
+  AT(type, latency, 44);            \
+  AT(type, maxComms, 48);           \
+  AT(type, maxRecvs, 52);           \
+  AT(type, netDeviceType, 56);      \
+  AT(type, netDeviceVersion, 60);   \
+  AT(type, vProps, 64)
+#define PROPERTIES_V9(type)    \
+  PROPERTIES_V9_AND_V12(type); \
+  AT(type, maxP2pBytes, 88);   \
+  AT(type, maxCollBytes, 96)
+
 SIZE(NetPropertiesV6, 48);
-AT(NetPropertiesV6, name, 0);
-AT(NetPropertiesV6, pciPath, 8);
-AT(NetPropertiesV6, guid, 16);
-AT(NetPropertiesV6, ptrSupport, 24);
-AT(NetPropertiesV6, speed, 28);
-AT(NetPropertiesV6, port, 32);
-AT(NetPropertiesV6, latency, 36);
-AT(NetPropertiesV6, maxComms, 40);
-AT(NetPropertiesV6, maxRecvs, 44);
-
-SIZE(NetV6, 17 * sizeof(void*));
-SLOT(NetV6, name, 0);
-SLOT(NetV6, init, 1);
-SLOT(NetV6, devices, 2);
-SLOT(NetV6, getProperties, 3);
-SLOT(NetV6, listen, 4);
-SLOT(NetV6, connect, 5);
-SLOT(NetV6, accept, 6);
-SLOT(NetV6, regMr, 7);
-SLOT(NetV6, regMrDmaBuf, 8);
-SLOT(NetV6, deregMr, 9);
-SLOT(NetV6, isend, 10);
-SLOT(NetV6, irecv, 11);
-SLOT(NetV6, iflush, 12);
-SLOT(NetV6, test, 13);
-SLOT(NetV6, closeSend, 14);
-SLOT(NetV6, closeRecv, 15);
-SLOT(NetV6, closeListen, 16);
-
+PROPERTIES_V6(NetPropertiesV6);
 SIZE(NetPropertiesV7, 56);
-AT(NetPropertiesV7, name, 0);
-AT(NetPropertiesV7, pciPath, 8);
-AT(NetPropertiesV7, guid, 16);
-AT(NetPropertiesV7, ptrSupport, 24);
-AT(NetPropertiesV7, speed, 28);
-AT(NetPropertiesV7, port, 32);
-AT(NetPropertiesV7, latency, 36);
-AT(NetPropertiesV7, maxComms, 40);
-AT(NetPropertiesV7, maxRecvs, 44);
+PROPERTIES_V6(NetPropertiesV7);
 AT(NetPropertiesV7, netDeviceType, 48);
 AT(NetPropertiesV7, netDeviceVersion, 52);
-
-SIZE(NetV7, 19 * sizeof(void*));
-SLOT(NetV7, name, 0);
-SLOT(NetV7, init, 1);
-SLOT(NetV7, devices, 2);
-SLOT(NetV7, getProperties, 3);
-SLOT(NetV7, listen, 4);
-SLOT(NetV7, connect, 5);
-SLOT(NetV7, accept, 6);
-SLOT(NetV7, regMr, 7);
-SLOT(NetV7, regMrDmaBuf, 8);
-SLOT(NetV7, deregMr, 9);
-SLOT(NetV7, isend, 10);
-SLOT(NetV7, irecv, 11);
-SLOT(NetV7, iflush, 12);
-SLOT(NetV7, test, 13);
-SLOT(NetV7, closeSend, 14);
-SLOT(NetV7, closeRecv, 15);
-SLOT(NetV7, closeListen, 16);
-SLOT(NetV7, getDeviceMr, 17);
-SLOT(NetV7, irecvConsumed, 18);
-
 SIZE(NetPropertiesV8, 64);
 AT(NetPropertiesV8, name, 0);
 AT(NetPropertiesV8, pciPath, 8);
@@ -120,195 +92,65 @@ AT(NetPropertiesV8, maxComms, 44);
 AT(NetPropertiesV8, maxRecvs, 48);
 AT(NetPropertiesV8, netDeviceType, 52);
 AT(NetPropertiesV8, netDeviceVersion, 56);
-
-SIZE(NetV8, 19 * sizeof(void*));
-SLOT(NetV8, name, 0);
-SLOT(NetV8, init, 1);
-SLOT(NetV8, devices, 2);
-SLOT(NetV8, getProperties, 3);
-SLOT(NetV8, listen, 4);
-SLOT(NetV8, connect, 5);
-SLOT(NetV8, accept, 6);
-SLOT(NetV8, regMr, 7);
-SLOT(NetV8, regMrDmaBuf, 8);
-SLOT(NetV8, deregMr, 9);
-SLOT(NetV8, isend, 10);
-SLOT(NetV8, irecv, 11);
-SLOT(NetV8, iflush, 12);
-SLOT(NetV8, test, 13);
-SLOT(NetV8, closeSend, 14);
-SLOT(NetV8, closeRecv, 15);
-SLOT(NetV8, closeListen, 16);
-SLOT(NetV8, getDeviceMr, 17);
-SLOT(NetV8, irecvConsumed, 18);
-
 SIZE(NetPropertiesV9, 104);
-AT(NetPropertiesV9, name, 0);
-AT(NetPropertiesV9, pciPath, 8);
-AT(NetPropertiesV9, guid, 16);
-AT(NetPropertiesV9, ptrSupport, 24);
-AT(NetPropertiesV9, regIsGlobal, 28);
-AT(NetPropertiesV9, forceFlush, 32);
-AT(NetPropertiesV9, speed, 36);
-AT(NetPropertiesV9, port, 40);
-AT(NetPropertiesV9, latency, 44);
-AT(NetPropertiesV9, maxComms, 48);
-AT(NetPropertiesV9, maxRecvs, 52);
-AT(NetPropertiesV9, netDeviceType, 56);
-AT(NetPropertiesV9, netDeviceVersion, 60);
-AT(NetPropertiesV9, vProps, 64);
-AT(NetPropertiesV9, maxP2pBytes, 88);
-AT(NetPropertiesV9, maxCollBytes, 96);
-
-SIZE(NetV9, 20 * sizeof(void*));
-SLOT(NetV9, name, 0);
-SLOT(NetV9, init, 1);
-SLOT(NetV9, devices, 2);
-SLOT(NetV9, getProperties, 3);
-SLOT(NetV9, listen, 4);
-SLOT(NetV9, connect, 5);
-SLOT(NetV9, accept, 6);
-SLOT(NetV9, regMr, 7);
-SLOT(NetV9, regMrDmaBuf, 8);
-SLOT(NetV9, deregMr, 9);
-SLOT(NetV9, isend, 10);
-SLOT(NetV9, irecv, 11);
-SLOT(NetV9, iflush, 12);
-SLOT(NetV9, test, 13);
-SLOT(NetV9, closeSend, 14);
-SLOT(NetV9, closeRecv, 15);
-SLOT(NetV9, closeListen, 16);
-SLOT(NetV9, getDeviceMr, 17);
-SLOT(NetV9, irecvConsumed, 18);
-SLOT(NetV9, makeVDevice, 19);
-
+PROPERTIES_V9(NetPropertiesV9);
 SIZE(NetPropertiesV10, 104);
-AT(NetPropertiesV10, name, 0);
-AT(NetPropertiesV10, pciPath, 8);
-AT(NetPropertiesV10, guid, 16);
-AT(NetPropertiesV10, ptrSupport, 24);
-AT(NetPropertiesV10, regIsGlobal, 28);
-AT(NetPropertiesV10, forceFlush, 32);
-AT(NetPropertiesV10, speed, 36);
-AT(NetPropertiesV10, port, 40);
-AT(NetPropertiesV10, latency, 44);
-AT(NetPropertiesV10, maxComms, 48);
-AT(NetPropertiesV10, maxRecvs, 52);
-AT(NetPropertiesV10, netDeviceType, 56);
-AT(NetPropertiesV10, netDeviceVersion, 60);
-AT(NetPropertiesV10, vProps, 64);
-AT(NetPropertiesV10, maxP2pBytes, 88);
-AT(NetPropertiesV10, maxCollBytes, 96);
-
-SIZE(NetV10, 20 * sizeof(void*));
-SLOT(NetV10, name, 0);
-SLOT(NetV10, init, 1);
-SLOT(NetV10, devices, 2);
-SLOT(NetV10, getProperties, 3);
-SLOT(NetV10, listen, 4);
-SLOT(NetV10, connect, 5);
-SLOT(NetV10, accept, 6);
-SLOT(NetV10, regMr, 7);
-SLOT(NetV10, regMrDmaBuf, 8);
-SLOT(NetV10, deregMr, 9);
-SLOT(NetV10, isend, 10);
-SLOT(NetV10, irecv, 11);
-SLOT(NetV10, iflush, 12);
-SLOT(NetV10, test, 13);
-SLOT(NetV10, closeSend, 14);
-SLOT(NetV10, closeRecv, 15);
-SLOT(NetV10, closeListen, 16);
-SLOT(NetV10, getDeviceMr, 17);
-SLOT(NetV10, irecvConsumed, 18);
-SLOT(NetV10, makeVDevice, 19);
-
+PROPERTIES_V9(NetPropertiesV10);
 SIZE(NetPropertiesV11, 112);
-AT(NetPropertiesV11, name, 0);
-AT(NetPropertiesV11, pciPath, 8);
-AT(NetPropertiesV11, guid, 16);
-AT(NetPropertiesV11, ptrSupport, 24);
-AT(NetPropertiesV11, regIsGlobal, 28);
-AT(NetPropertiesV11, forceFlush, 32);
-AT(NetPropertiesV11, speed, 36);
-AT(NetPropertiesV11, port, 40);
-AT(NetPropertiesV11, latency, 44);
-AT(NetPropertiesV11, maxComms, 48);
-AT(NetPropertiesV11, maxRecvs, 52);
-AT(NetPropertiesV11, netDeviceType, 56);
-AT(NetPropertiesV11, netDeviceVersion, 60);
-AT(NetPropertiesV11, vProps, 64);
-AT(NetPropertiesV11, maxP2pBytes, 88);
-AT(NetPropertiesV11, maxCollBytes, 96);
+PROPERTIES_V9(NetPropertiesV11);
 AT(NetPropertiesV11, maxMultiRequestSize, 104);
-
-SIZE(NetV11, 22 * sizeof(void*));
-SLOT(NetV11, name, 0);
-SLOT(NetV11, init, 1);
-SLOT(NetV11, devices, 2);
-SLOT(NetV11, getProperties, 3);
-SLOT(NetV11, listen, 4);
-SLOT(NetV11, connect, 5);
-SLOT(NetV11, accept, 6);
-SLOT(NetV11, regMr, 7);
-SLOT(NetV11, regMrDmaBuf, 8);
-SLOT(NetV11, deregMr, 9);
-SLOT(NetV11, isend, 10);
-SLOT(NetV11, irecv, 11);
-SLOT(NetV11, iflush, 12);
-SLOT(NetV11, test, 13);
-SLOT(NetV11, closeSend, 14);
-SLOT(NetV11, closeRecv, 15);
-SLOT(NetV11, closeListen, 16);
-SLOT(NetV11, getDeviceMr, 17);
-SLOT(NetV11, irecvConsumed, 18);
-SLOT(NetV11, makeVDevice, 19);
-SLOT(NetV11, finalize, 20);
-SLOT(NetV11, setNetAttr, 21);
-
 SIZE(NetPropertiesV12, 128);
-AT(NetPropertiesV12, name, 0);
-AT(NetPropertiesV12, pciPath, 8);
-AT(NetPropertiesV12, guid, 16);
-AT(NetPropertiesV12, ptrSupport, 24);
-AT(NetPropertiesV12, regIsGlobal, 28);
-AT(NetPropertiesV12, forceFlush, 32);
-AT(NetPropertiesV12, speed, 36);
-AT(NetPropertiesV12, port, 40);
-AT(NetPropertiesV12, latency, 44);
-AT(NetPropertiesV12, maxComms, 48);
-AT(NetPropertiesV12, maxRecvs, 52);
-AT(NetPropertiesV12, netDeviceType, 56);
-AT(NetPropertiesV12, netDeviceVersion, 60);
-AT(NetPropertiesV12, vProps, 64);
+PROPERTIES_V9_AND_V12(NetPropertiesV12);
 AT(NetPropertiesV12, maxP2pBytes, 104);
 AT(NetPropertiesV12, maxCollBytes, 112);
 AT(NetPropertiesV12, maxMultiRequestSize, 120);
 AT(NetPropertiesV12, railId, 124);
 AT(NetPropertiesV12, planeId, 126);
 
+#define NET_V6(type)            \
+  SLOT(type, name, 0);          \
+  SLOT(type, init, 1);          \
+  SLOT(type, devices, 2);       \
+  SLOT(type, getProperties, 3); \
+  SLOT(type, listen, 4);        \
+  SLOT(type, connect, 5);       \
+  SLOT(type, accept, 6);        \
+  SLOT(type, regMr, 7);         \
+  SLOT(type, regMrDmaBuf, 8);   \
+  SLOT(type, deregMr, 9);       \
+  SLOT(type, isend, 10);        \
+  SLOT(type, irecv, 11);        \
+  SLOT(type, iflush, 12);       \
+  SLOT(type, test, 13);         \
+  SLOT(type, closeSend, 14);    \
+  SLOT(type, closeRecv, 15);    \
+  SLOT(type, closeListen, 16)
+#define NET_V7(type)           \
+  NET_V6(type);                \
+  SLOT(type, getDeviceMr, 17); \
+  SLOT(type, irecvConsumed, 18)
+#define NET_V9(type) \
+  NET_V7(type);      \
+  SLOT(type, makeVDevice, 19)
+#define NET_V11(type)       \
+  NET_V9(type);             \
+  SLOT(type, finalize, 20); \
+  SLOT(type, setNetAttr, 21)
+
+SIZE(NetV6, 17 * sizeof(void*));
+NET_V6(NetV6);
+SIZE(NetV7, 19 * sizeof(void*));
+NET_V7(NetV7);
+SIZE(NetV8, 19 * sizeof(void*));
+NET_V7(NetV8);
+SIZE(NetV9, 20 * sizeof(void*));
+NET_V9(NetV9);
+SIZE(NetV10, 20 * sizeof(void*));
+NET_V9(NetV10);
+SIZE(NetV11, 22 * sizeof(void*));
+NET_V11(NetV11);
 SIZE(NetV12, 22 * sizeof(void*));
-SLOT(NetV12, name, 0);
-SLOT(NetV12, init, 1);
-SLOT(NetV12, devices, 2);
-SLOT(NetV12, getProperties, 3);
-SLOT(NetV12, listen, 4);
-SLOT(NetV12, connect, 5);
-SLOT(NetV12, accept, 6);
-SLOT(NetV12, regMr, 7);
-SLOT(NetV12, regMrDmaBuf, 8);
-SLOT(NetV12, deregMr, 9);
-SLOT(NetV12, isend, 10);
-SLOT(NetV12, irecv, 11);
-SLOT(NetV12, iflush, 12);
-SLOT(NetV12, test, 13);
-SLOT(NetV12, closeSend, 14);
-SLOT(NetV12, closeRecv, 15);
-SLOT(NetV12, closeListen, 16);
-SLOT(NetV12, getDeviceMr, 17);
-SLOT(NetV12, irecvConsumed, 18);
-SLOT(NetV12, makeVDevice, 19);
-SLOT(NetV12, finalize, 20);
-SLOT(NetV12, setNetAttr, 21);
+NET_V11(NetV12);
 
 #define PROFILER_EVENT(type, bytes) \
   SIZE(type, bytes);                \
