@@ -47,11 +47,16 @@ def ipv6(net, prefix):
         net.addr(host, f"{prefix}::{number(host)}/64", "eth0")
 
 
+def usual(net, cards=1, **case):
+    """Two hosts with one subnet for each card."""
+    two_hosts(net, cards)
+    one_subnet_each(net, cards)
+    return Case("10.1.0.1", **case)
+
+
 @layout
 def one_card_ipv4(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1")
+    return usual(net)
 
 
 @layout
@@ -104,16 +109,12 @@ def deprecated_address_first(net):
 
 @layout
 def two_cards_two_subnets(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    return Case("10.1.0.1", options=("--device-by-rank",))
+    return usual(net, 2, options=("--device-by-rank",))
 
 
 @layout
 def four_cards(net):
-    two_hosts(net, 4)
-    one_subnet_each(net, 4)
-    return Case("10.1.0.1")
+    return usual(net, 4)
 
 
 @layout

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 from layouts import (Case, cards_in_another_order_strict_filter, layout, number, one_rail_dead, one_subnet_each,
-                     two_cards_one_subnet, two_hosts)
+                     two_cards_one_subnet, two_hosts, usual)
 
 HERE = pathlib.Path(__file__).resolve().parent
 UNPRIVILEGED = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
@@ -33,9 +33,7 @@ def in_shell(script):
 
 @layout
 def process_without_privileges(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=UNPRIVILEGED)
+    return usual(net, wrap=UNPRIVILEGED)
 
 
 @layout
@@ -45,9 +43,7 @@ def two_cards_one_subnet_without_privileges(net):
 
 @layout
 def sandbox_that_refuses_socket_options(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=sandbox())
+    return usual(net, wrap=sandbox())
 
 
 @layout
@@ -70,9 +66,7 @@ def sandbox_behind_a_small_mtu(net):
 
 @layout
 def kernel_without_ipv6_on_one_host(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap_b=refusing("--family", str(AF_INET6)))
+    return usual(net, wrap_b=refusing("--family", str(AF_INET6)))
 
 
 @layout
@@ -86,46 +80,34 @@ def ipv6_switched_off(net):
 
 @layout
 def sandbox_without_netlink(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=refusing("--family", str(AF_NETLINK)), refused_with=("interfaces", "AF_NETLINK"))
+    return usual(net, wrap=refusing("--family", str(AF_NETLINK)), refused_with=("interfaces", "AF_NETLINK"))
 
 
 @layout
 def few_open_files(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=("prlimit", "--nofile=48", "--"))
+    return usual(net, wrap=("prlimit", "--nofile=48", "--"))
 
 
 @layout
 def full_shared_memory(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=in_shell("mount -t tmpfs -o size=4k tmpfs /dev/shm\nhead -c 4096 /dev/zero >/dev/shm/full"))
+    return usual(net, wrap=in_shell("mount -t tmpfs -o size=4k tmpfs /dev/shm\nhead -c 4096 /dev/zero >/dev/shm/full"))
 
 
 @layout
 def read_only_container_without_home(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=in_shell("mount --bind / /mnt; mount -o remount,bind,ro /\n"
-                                          "mount -t tmpfs -o ro tmpfs /tmp; mount -t tmpfs -o ro tmpfs /dev/shm\n"
-                                          "mount -t tmpfs -o ro tmpfs /run\nunset HOME USER TMPDIR XDG_RUNTIME_DIR"))
+    return usual(net, wrap=in_shell("mount --bind / /mnt; mount -o remount,bind,ro /\n"
+                                     "mount -t tmpfs -o ro tmpfs /tmp; mount -t tmpfs -o ro tmpfs /dev/shm\n"
+                                     "mount -t tmpfs -o ro tmpfs /run\nunset HOME USER TMPDIR XDG_RUNTIME_DIR"))
 
 
 @layout
 def container_without_sys(net):
-    two_hosts(net, 2)
-    one_subnet_each(net, 2)
-    return Case("10.1.0.1", wrap=in_shell("umount -l /sys; mount -t tmpfs tmpfs /proc/sys"))
+    return usual(net, 2, wrap=in_shell("umount -l /sys; mount -t tmpfs tmpfs /proc/sys"))
 
 
 @layout
 def one_processor(net):
-    two_hosts(net)
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", wrap=("taskset", "-c", "0"))
+    return usual(net, wrap=("taskset", "-c", "0"))
 
 
 @layout

@@ -57,6 +57,10 @@ class Checks(unittest.TestCase):
         plan = self.run_verb("plan", config, **options)[1]["switches"][0]
         return {queue["name"]: queue for queue in plan["port_groups"][0]["queues"]}, plan, said
 
+    def changed(self, text, old, new, count=1):
+        self.assertIn(old, text)
+        return text.replace(old, new, count)
+
     def rules(self, said):
         return {problem.get("rule") for problem in said["problems"]}
 

@@ -21,10 +21,6 @@ TWO = "the configurations of two switches, a and b"
 
 
 class Unusual(Checks):
-    def changed(self, text, old, new, count=1):
-        self.assertIn(old, text)
-        return text.replace(old, new, count)
-
     # Two switches in one file.
     def test_two_names_in_one_file(self):
         names = {"nxos": "hostname {}\n", "junos": "set system host-name {}\n", "srlinux": "set / system name host-name {}\n"}
