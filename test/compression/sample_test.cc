@@ -44,7 +44,26 @@ TEST_CASE("a sample of incompressible bytes has ratio 1", "[compression]") {
   CHECK(sample(std::span(message).first(3), std::nullopt).ratio == 1);
 }
 
-TEST_CASE("a sample of zeros has a large ratio", "[compression]") {
+TEST_CASE("a sample of zeros has a large ratio and no type", "[compression]") {
   const std::vector<std::byte> message(100'000);
   CHECK(sample(message, std::nullopt).ratio > 100);
+  CHECK_FALSE(sample(message, std::nullopt).typed);
+}
+
+TEST_CASE("the format of a mostly zero message is that of its numbers", "[compression]") {
+  constexpr std::size_t kRow = 2048;
+  constexpr std::size_t kRows = 512;
+  for (const Format format : {Format::kBfloat16, Format::kFloat32}) {
+    const auto numbers = test::gradients(format, kRow * kRows / element_bytes(format), 3, {});
+    for (std::size_t first = 1; first < 20; ++first) {
+      std::vector<std::byte> message(kRow * kRows);  // one row in 20 is not zero
+      for (std::size_t row = first; row < kRows; row += 20)
+        std::copy_n(&numbers[row * kRow], kRow, &message[row * kRow]);
+      const Sample found = sample(message, std::nullopt);
+      INFO(name_of(format) << ", the first row is " << first);
+      CHECK(found.typed);
+      CHECK(found.format == format);
+      CHECK(found.ratio > 4);
+    }
+  }
 }

@@ -61,6 +61,41 @@ TEST_CASE("zeros are cut into chunks of the largest size") {
   CHECK(coder.choose(message, kPayloadBytes).chunk_bytes == wire::kCodedChunkBytesMax);
 }
 
+TEST_CASE("zeros do not decide the format of later messages") {
+  Coder coder;
+  const std::vector<std::byte> zeros(256 << 10);
+  CHECK(coder.choose(zeros, kPayloadBytes).used());
+  const MessageCoding coding = coder.choose(bf16(256 << 10), kPayloadBytes);
+  CHECK(coding.used());
+  CHECK(coding.format == Format::kBfloat16);
+}
+
+TEST_CASE("a format that no longer fits is replaced within a few messages") {
+  Coder coder;
+  const auto halves = bf16(256 << 10);
+  std::vector<std::byte> whole(256 << 10);  // fp32 with the exponents of bf16
+  const auto low = random_bytes(whole.size());
+  for (std::size_t at = 0; at < whole.size(); at += 4) {
+    std::memcpy(&whole[at], &low[at], 2);
+    std::memcpy(&whole[at + 2], &halves[at], 2);
+  }
+  CHECK(coder.choose(whole, kPayloadBytes).format == Format::kFloat32);
+  int messages = 1;
+  while (coder.choose(halves, kPayloadBytes).format != Format::kBfloat16)
+    ++messages;
+  CHECK(messages <= 9);
+  CHECK(coder.ratio() > 1.2);
+}
+
+TEST_CASE("the cost of a choice is known, and is none if nothing is sampled") {
+  Coder coder;
+  const auto noise = random_bytes(256 << 10);
+  (void)coder.choose(noise, kPayloadBytes);
+  CHECK(coder.sampled_bytes() == 3u * 8 * 1024);
+  (void)coder.choose(noise, kPayloadBytes);
+  CHECK(coder.sampled_bytes() == 0);
+}
+
 TEST_CASE("after incompressible messages only few others are sampled") {
   Coder coder;
   const auto noise = random_bytes(256 << 10);

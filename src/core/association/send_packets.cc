@@ -138,6 +138,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   if (piece.coding.used()) {
     counters.add(Counter::kBytesCompressed, bytes);
     counters.add(Counter::kBytesCompressedWire, piece.payload.size());
+    counters.add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
   }
   if (sent.again) {
     counters.add(Counter::kPacketsRetransmitted);

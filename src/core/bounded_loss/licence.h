@@ -34,6 +34,7 @@ struct Licence {
   std::uint32_t budget_ppm = 0;  // P, the lost share of the result, end to end, in millionths
   gradient::ElementType element = gradient::ElementType::kOther;  // only some types can be scored
   bool urgent = false;  // of a layer that the next forward pass needs first
+  // Also stated for messages that may lose nothing: it decides from which size they are compressed.
   LossShape shape = LossShape::kRing;
   // Direct exchange, receiver only: how many bytes of contributions the owner's part of the result
   // may still lose, all contributions together; outlives the receive. Null at the sender.

@@ -13,27 +13,36 @@ namespace {
 
 // A message is compressed if that reduces its packets at least by this factor.
 constexpr double kRatioMin = 1.05;
-constexpr std::size_t kPlaces = 8;  // samples of a message
+// Samples of a message: one for each kPlaceBytes, so that the samples of short messages do not cost
+// as much as the messages.
+constexpr std::size_t kPlacesMin = 2;
+constexpr std::size_t kPlacesMax = 8;
+constexpr std::size_t kPlaceBytes = 8 << 10;
 constexpr std::size_t kGranule = wire::kPayloadGranuleBytes;
 
 struct ChunkSize {
   std::uint32_t bytes = 0;
   double ratio = 0;  // packets without compression per packet with it
+  std::size_t encoded_bytes = 0;
 };
 
 // The chunk size that needs the fewest packets. It is found from the number of bytes that fit into
-// a packet at each of kPlaces places; a larger chunk is assumed to need several packets there.
+// a packet at some places; a larger chunk is assumed to need several packets there.
 ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format format,
                        std::uint32_t payload_bytes) {
   const std::size_t room = coded_room(payload_bytes);
   std::array<std::byte, 16 << 10> out;
-  std::array<std::size_t, kPlaces> fits;
-  const std::size_t step = message.size() / kPlaces / kGranule * kGranule;
-  for (std::size_t i = 0; i < kPlaces; ++i) {
+  std::array<std::size_t, kPlacesMax> all_fits;
+  const std::size_t places = std::clamp(message.size() / kPlaceBytes, kPlacesMin, kPlacesMax);
+  const auto fits = std::span(all_fits).first(places);
+  std::size_t encoded_bytes = 0;
+  const std::size_t step = message.size() / places / kGranule * kGranule;
+  for (std::size_t i = 0; i < places; ++i) {
     const auto rest = message.subspan(i * step);
     const auto chunk = rest.first(std::min<std::size_t>(rest.size(), wire::kCodedChunkBytesMax));
     const auto packet =
         compression::encode(format, chunk, std::min(room, out.size()), kGranule, out);
+    encoded_bytes += packet.taken;
     fits[i] = std::max(packet.taken / kGranule * kGranule, room / kGranule * kGranule);
   }
   ChunkSize best;
@@ -41,40 +50,55 @@ ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format f
     std::size_t packets = 0;
     for (const std::size_t fit : fits)
       packets += (size + fit - 1) / fit;
-    const double ratio = static_cast<double>(size) * kPlaces /
-                         (static_cast<double>(packets) * static_cast<double>(payload_bytes));
-    if (ratio > best.ratio) best = {static_cast<std::uint32_t>(size), ratio};
+    const double ratio =
+        static_cast<double>(size * places) / static_cast<double>(packets * payload_bytes);
+    if (ratio > best.ratio) best = {static_cast<std::uint32_t>(size), ratio, 0};
   }
+  best.encoded_bytes = encoded_bytes;
   return best;
 }
 
 }  // namespace
 
+// Returns an unused coding if the message is not worth compressing.
+MessageCoding Coder::code(std::span<const std::byte> message, std::uint32_t payload_bytes) {
+  if (++format_age_ > kFormatMessages) format_.reset();
+  if (format_) {
+    const ChunkSize chunk = choose_chunk(message, *format_, payload_bytes);
+    sampled_bytes_ += chunk.encoded_bytes;
+    if (chunk.ratio >= std::max(kRatioMin, kRatioFall * ratio_)) {
+      ratio_ = chunk.ratio;
+      return {chunk.bytes, *format_};
+    }
+    format_.reset();
+  }
+  const auto sample = compression::sample(message, std::nullopt);
+  sampled_bytes_ += sample.encoded_bytes;
+  ratio_ = sample.ratio;
+  if (sample.ratio < kRatioMin) return {};
+  const ChunkSize chunk = choose_chunk(message, sample.format, payload_bytes);
+  sampled_bytes_ += chunk.encoded_bytes;
+  ratio_ = chunk.ratio;
+  if (chunk.ratio < kRatioMin) return {};
+  if (sample.typed) format_ = sample.format;
+  format_age_ = 0;
+  return {chunk.bytes, sample.format};
+}
+
 MessageCoding Coder::choose(std::span<const std::byte> message, std::uint32_t payload_bytes) {
+  sampled_bytes_ = 0;
   if (pass_ > 0) {
     --pass_;
     return {};
   }
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const bool guessed = !format_;
-    if (guessed) {
-      const auto sample = compression::sample(message, std::nullopt);
-      ratio_ = sample.ratio;
-      if (sample.ratio < kRatioMin) break;
-      format_ = sample.format;
-    }
-    const ChunkSize chunk = choose_chunk(message, *format_, payload_bytes);
-    ratio_ = chunk.ratio;
-    if (chunk.ratio >= kRatioMin) {
-      pass_next_ = 1;
-      return {chunk.bytes, *format_};
-    }
-    format_.reset();
-    if (guessed) break;
+  const MessageCoding coding = code(message, payload_bytes);
+  if (coding.used()) {
+    pass_next_ = 1;
+  } else {
+    pass_ = pass_next_;
+    pass_next_ = std::min(2 * pass_next_, kPassMax);
   }
-  pass_ = pass_next_;
-  pass_next_ = std::min(2 * pass_next_, kPassMax);
-  return {};
+  return coding;
 }
 
 }  // namespace dlcp::core

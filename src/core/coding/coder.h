@@ -29,6 +29,8 @@ class Coder {
   // For the last message that was sampled: its number of packets without compression, divided by
   // the estimated number with compression. Above 1, compression saves packets.
   double ratio() const { return ratio_; }
+  // How many bytes the last choose() compressed for its samples: the cost of the choice.
+  std::size_t sampled_bytes() const { return sampled_bytes_; }
 
  private:
   // Sampling costs time. After a sampled message that was not worth compressing, the next messages
@@ -36,10 +38,20 @@ class Coder {
   // further such message, at most this many. After a message that was compressed, the number is 1
   // again.
   static constexpr unsigned kPassMax = 64;
+  // A format is found again after this many messages, because a job may send numbers of several
+  // types over one connection, and a wrong type also saves a little. It is found at once after a
+  // message whose ratio is lower than this part of the ratio before.
+  static constexpr unsigned kFormatMessages = 8;
+  static constexpr double kRatioFall = 0.9;
 
-  // Of the last message, if that was compressed; the next one is tried with it first.
+  MessageCoding code(std::span<const std::byte> message, std::uint32_t payload_bytes);
+
+  // Of the last message, if that was compressed and not all zero; the next one is tried with it
+  // first.
   std::optional<compression::Format> format_;
+  unsigned format_age_ = 0;  // number of messages since the format was found
   double ratio_ = 1;
+  std::size_t sampled_bytes_ = 0;
   unsigned pass_ = 0;       // number of messages still to be sent without sampling
   unsigned pass_next_ = 1;  // value for pass_ after the next message that is not worth compressing
 };

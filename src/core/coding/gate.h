@@ -2,10 +2,12 @@
 // than the processor could compress; src/compression/pay_off compares the two.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "compression/pay_off.h"
+#include "core/bounded_loss/licence.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -17,17 +19,31 @@ struct CompressionTerms {
   // Shorter messages are not compressed. Latency limits them, and NCCL's LL protocols, whose flags
   // make codes for floating-point numbers useless, send no longer messages.
   std::size_t message_bytes_min = std::size_t{64} << 10;
-  // Processor time in seconds per byte of a message: for sending without compression, and in
-  // addition for compressing.
+  // For messages of direct exchange, which divides a call into blocks of 17 to 58 KiB. They contain
+  // no flags.
+  std::size_t direct_bytes_min = std::size_t{16} << 10;
+  // Processor time in seconds per byte of a message: for sending without compression, in addition
+  // for compressing, and at the receiver for decompressing.
   double send_s_per_byte = 0.3e-9;
   double encode_s_per_byte = 0.12e-9;
+  double decode_s_per_byte = 0.09e-9;
+
+  // Estimates of the processor time for this number of bytes of messages, for counters.
+  std::uint64_t encode_ns(std::size_t bytes) const { return time_of(bytes, encode_s_per_byte); }
+  std::uint64_t decode_ns(std::size_t bytes) const { return time_of(bytes, decode_s_per_byte); }
+  static std::uint64_t time_of(std::size_t bytes, double s_per_byte) {
+    return static_cast<std::uint64_t>(1e9 * s_per_byte * static_cast<double>(bytes));
+  }
 };
 
 class CompressionGate {
  public:
   explicit CompressionGate(const CompressionTerms& terms) : terms_(terms) {}
 
-  std::size_t message_bytes_min() const { return terms_.message_bytes_min; }
+  std::size_t message_bytes_min(LossShape shape) const {
+    const std::size_t any = terms_.message_bytes_min;
+    return shape == LossShape::kDirect ? std::min(any, terms_.direct_bytes_min) : any;
+  }
   bool open() const {
     return terms_.mode == CompressionMode::kOn ||
            (terms_.mode == CompressionMode::kAuto && pay_off_.on());

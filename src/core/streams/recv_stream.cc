@@ -197,6 +197,7 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
       return;
     }
     payload = *plain;
+    counters_.add(Counter::kDecompressTime, config_.compression.decode_ns(payload.size()));
     run.ends = true;  // the next packet is decoded to the same memory
   }
   const auto receipt = queue_.on_data(data.header, payload, run.placements);

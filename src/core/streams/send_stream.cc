@@ -41,9 +41,10 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
   MessageCoding coding;
   CompressionGate& gate = association_->gate();
-  if (!licensed && gate.open() && message.size() >= gate.message_bytes_min()) {
+  if (!licensed && gate.open() && message.size() >= gate.message_bytes_min(licence.shape)) {
     coding = coder_.choose(message, handshake_.payload_bytes());
     gate.note_ratio(coder_.ratio());
+    counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }
   queue_.push(request, message, licensed ? &licence : nullptr, coding);
   if (licensed) lossy_.open(licence, message.size());

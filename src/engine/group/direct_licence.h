@@ -1,4 +1,4 @@
-// The licence of a contribution that may lose parts in direct exchange.
+// The licence of a message of direct exchange. Only contributions may lose parts.
 #pragma once
 
 #include "collective/calls/transfer.h"
@@ -19,17 +19,17 @@ constexpr gradient::ElementType element_of(collective::DataType type) {
   }
 }
 
-// Returns an empty licence, so that the message is exact, if nothing may be lost.
+// If nothing may be lost, the licence states only that the message belongs to direct exchange.
 inline core::Licence direct_licence(const collective::Transfer& transfer) {
   const collective::Leave& leave = transfer.leave;
   core::Licence licence;
+  licence.shape = core::LossShape::kDirect;
   if (leave.budget_ppm == 0) return licence;
   licence.collective = transfer.call + 1;
   licence.result_bytes = leave.call_bytes;
   licence.ranks = licence.hops = leave.ranks;
   licence.budget_ppm = leave.budget_ppm;
   licence.element = element_of(leave.type);
-  licence.shape = core::LossShape::kDirect;
   licence.pool = leave.pool;
   return licence;
 }

@@ -1,9 +1,9 @@
 #include "engine/host/coding_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "compression/packet_code.h"
@@ -28,22 +28,58 @@ std::vector<std::byte> example() {
   return bytes;
 }
 
-}  // namespace
+struct Coded {
+  std::size_t plain = 0;  // bytes of the message
+  std::size_t begin = 0;  // of the packet in Codes::bytes
+  std::size_t size = 0;
+};
 
-double measure_encode_cost() {
-  const std::vector<std::byte> message = example();
-  std::array<std::byte, 4 * kPacketBytes> out;
+struct Codes {
+  std::vector<std::byte> bytes;
+  std::vector<Coded> packets;
+};
+
+void encode_all(std::span<const std::byte> rest, Codes& codes) {
+  codes.packets.clear();
+  for (std::size_t at = 0; !rest.empty();) {
+    const auto out = std::span(codes.bytes).subspan(at);
+    const auto packet =
+        compression::encode(compression::Format::kBfloat16, rest, kPacketBytes, 128, out);
+    codes.packets.push_back({packet.taken, at, packet.written});
+    rest = rest.subspan(packet.taken);
+    at += packet.written;
+  }
+}
+
+void decode_all(const Codes& codes, std::span<std::byte> out) {
+  for (const Coded& packet : codes.packets) {
+    const auto code = std::span(codes.bytes).subspan(packet.begin, packet.size);
+    if (!compression::decode(code, out.first(packet.plain))) return;
+    out = out.subspan(packet.plain);
+  }
+}
+
+template <class Work>
+double seconds_per_byte(Work&& work) {
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < kRuns; ++run) {
     const Time begin = steady_now();
-    for (auto rest = std::span<const std::byte>(message); !rest.empty();) {
-      const auto packet =
-          compression::encode(compression::Format::kBfloat16, rest, kPacketBytes, 128, out);
-      rest = rest.subspan(packet.taken);
-    }
+    work();
     best = std::min(best, std::chrono::duration<double>(steady_now() - begin).count());
   }
   return best / static_cast<double>(kBytes);
+}
+
+}  // namespace
+
+CodingCost measure_coding_cost() {
+  const std::vector<std::byte> message = example();
+  std::vector<std::byte> plain(kBytes);
+  Codes codes{std::vector<std::byte>(kBytes + 4 * kPacketBytes), {}};
+  CodingCost cost;
+  cost.encode_s_per_byte = seconds_per_byte([&] { encode_all(message, codes); });
+  cost.decode_s_per_byte = seconds_per_byte([&] { decode_all(codes, plain); });
+  return cost;
 }
 
 }  // namespace dlcp::engine
