@@ -67,6 +67,28 @@ TEST_CASE("direct is exact over a bad network") {
   CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
 }
 
+TEST_CASE("compressed contributions and sums give the same bits, by every algorithm") {
+  const std::vector<std::string> compressed = {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500",
+                                               "DLCP_COMPRESS=on"};
+  for (const char* algorithm : {"ring", "direct", "hub"}) {
+    const auto json = check_exact(all_reduce(
+        {"--algo", algorithm, "--ranks", "4", "--size", "2M", "--rounds", "5", "--data", "amp"},
+        compressed));
+    const auto& counters = json["counters"];
+    INFO(algorithm << ": " << counters.dump());
+    CHECK(counters["bytes_compressed"].get<double>() >
+          1.2 * counters["bytes_compressed_wire"].get<double>());
+    CHECK(counters["compress_ns_estimate"] > 0);
+    // Hubs have packets of loopback's MTU, which they do not compress.
+    CHECK((counters["decompress_ns_estimate"] > 0) == (std::string(algorithm) != "hub"));
+  }
+  // Numbers whose sum depends on the order of addition.
+  const auto json = check_exact(all_reduce(
+      {"--algo", "direct", "--type", "bf16", "--ranks", "4", "--size", "2M", "--rounds", "5"},
+      compressed));
+  CHECK(json["counters"]["bytes_compressed"] > 0);
+}
+
 TEST_CASE("sums by a switch are correct except for its rounding, with and without loss") {
   for (const char* loss : {"0", "1%"}) {
     const auto run = all_reduce(

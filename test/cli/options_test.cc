@@ -57,6 +57,11 @@ TEST_CASE("--data is accepted in modes that generate payloads") {
     CHECK(cases({"--mode", mode, "--data", "amp"})[0].data == Data::kAmp);
   for (const char* mode : {"ring", "allreduce", "abort"})
     CHECK_THROWS_AS(cases({"--mode", mode, "--data", "bf16"}), BenchError);
+  CHECK(cases({"--mode", "ring", "--data", "amp"})[0].data == Data::kAmp);
+  CHECK(cases({"--mode", "allreduce", "--data", "amp"})[0].data == Data::kAmp);
+  CHECK_THROWS_AS(cases({"--mode", "abort", "--data", "amp"}), BenchError);
+  CHECK_THROWS_AS(cases({"--mode", "ring", "--data", "amp", "--ranks", "33"}), BenchError);
+  CHECK_THROWS_AS(cases({"--mode", "allreduce", "--data", "amp", "--type", "bf16"}), BenchError);
 }
 
 TEST_CASE("ranks run in the namespaces that a plan names, in its order") {

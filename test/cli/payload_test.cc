@@ -23,7 +23,7 @@ std::vector<std::byte> message(const Payload& payload, std::size_t size, std::ui
 }  // namespace
 
 TEST_CASE("a message's content depends on its number, in any size and in any pieces") {
-  for (const Data data : {Data::kRandom, Data::kBf16, Data::kF32, Data::kAmp}) {
+  for (const Data data : {Data::kRandom, Data::kBf16, Data::kF32, Data::kAmp, Data::kRows}) {
     for (const std::size_t size : {1u, 7u, 8u, 64u, 511u, 4096u, 4099u, 100'003u}) {
       const Payload payload(42, size, data);
       const auto bytes = message(payload, size, 9);
@@ -92,6 +92,24 @@ TEST_CASE(
     const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
     CHECK(*least > 20);  // 64 are expected of each
     CHECK(*most < 120);
+  }
+}
+
+TEST_CASE("in an embedding table one row in twenty is not zero") {
+  constexpr std::size_t kRow = 2048;
+  constexpr std::size_t kRows = 4096;
+  for (const Data data : {Data::kRows, Data::kRowsBf16}) {
+    const auto bytes = message(Payload(3, kRows * kRow, data), kRows * kRow, 5);
+    std::size_t rows = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += kRow) {
+      const std::size_t zeros = static_cast<std::size_t>(
+          std::count(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(at + kRow), std::byte{0}));
+      CHECK((zeros == kRow || zeros < kRow / 8));
+      rows += zeros < kRow ? 1 : 0;
+    }
+    CHECK(rows > kRows / 20 - 50);
+    CHECK(rows < kRows / 20 + 50);
   }
 }
 

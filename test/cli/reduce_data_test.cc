@@ -1,6 +1,7 @@
 #include "cli/data/reduce_data.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -117,6 +118,26 @@ TEST_CASE("inputs differ by rank and by seed, and what is one rank's is not anot
     seen.insert(bytes);
   }
   CHECK(seen.size() == 3);
+}
+
+TEST_CASE("sums of gradients that were computed in bf16 are exact in any order") {
+  constexpr int kRanks = ReduceData::kAmpRanksMax;
+  ReduceData data({}, Values::kExactAlways, 5, kRanks, ReduceData::Magnitudes::kAlike,
+                  dlcp::cli::Data::kAmp);
+  std::vector<float> forward(kCount), backward(kCount), input(kCount);
+  const auto add = [&](int rank, std::vector<float>& sum) {
+    data.fill(rank, 2, 0, kCount, reinterpret_cast<std::byte*>(input.data()));
+    for (std::size_t i = 0; i < kCount; i++) {
+      CHECK((std::bit_cast<std::uint32_t>(input[i]) & 0xffff) == 0);
+      sum[i] += input[i];
+    }
+  };
+  for (int rank = 0; rank < kRanks; rank++) {
+    add(rank, forward);
+    add(kRanks - 1 - rank, backward);
+  }
+  CHECK(forward == backward);
+  CHECK(data.count_wrong(2, 0, kCount, reinterpret_cast<const std::byte*>(forward.data())) == 0);
 }
 
 TEST_CASE("more ranks than a 16-bit type can sum exactly are refused for a ring") {

@@ -88,6 +88,17 @@ class Synth(unittest.TestCase):
             for result in json.loads(done.stdout):
                 self.assertEqual((result["ranks"], result["algo"], result["bytes_wrong"], result["error"]), (4, "plan", 0, None))
 
+    def test_compressed_messages_of_plans_give_the_same_sums(self):
+        plan = self.folder / "plan.json"
+        environment = {**os.environ, "NCCL_SOCKET_IFNAME": "lo", "DLCP_MTU": "1500", "DLCP_COMPRESS": "on"}
+        self.assertEqual(run("synth", self.star, "-o", plan).returncode, 0)
+        done = subprocess.run([DLCP, "bench", "--mode", "allreduce", "--algo", "plan", "--plan", plan, "--plugin", PLUGIN, "--data", "amp", "--size",
+                               "4M", "--iterations", "3", "--json"], env=environment, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["elements_wrong"], result["error"], result["data"]), (0, None, "amp"))
+        self.assertGreater(result["counters"]["bytes_compressed"], 1.2 * result["counters"]["bytes_compressed_wire"])
+
     def test_every_rank_reports_that_plans_differ(self):
         ring, tree = self.folder / "ring.json", self.folder / "tree.json"
         for plan in (ring, tree):

@@ -140,7 +140,8 @@ class AllReduceRounds final : public Round {
             in_rank_order(c_.algorithm) ? ReduceData::Values::kAny
                                         : ReduceData::Values::kExactAlways,
             c_.seed, c_.ranks,
-            c_.loss_budget > 0 ? ReduceData::Magnitudes::kByPlace : ReduceData::Magnitudes::kAlike),
+            c_.loss_budget > 0 ? ReduceData::Magnitudes::kByPlace : ReduceData::Magnitudes::kAlike,
+            c_.data),
         count_(c_.size / c_.reduction.element_bytes()),
         input_(c_.size),
         output_(c_.size) {}

@@ -10,6 +10,7 @@
 #include "cli/bench/modes.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
+#include "cli/data/reduce_data.h"
 #include "collective/switchml/switch_name.h"
 #include "dlcp/communicator_class.h"
 #include "engine/hub/hub_places.h"
@@ -78,6 +79,18 @@ void check_budget(const BenchCase& c) {
         fmt::format("--abi {}: NCCL describes transfers, which --loss-budget needs, only from "
                     "version 11 on",
                     c.abi));
+}
+
+// Sums of most kinds of numbers depend on the order in which they are added.
+void check_data(const BenchCase& c) {
+  const bool sums = (c.mode == Mode::kRing || c.mode == Mode::kAllReduce) &&
+                    c.reduction.type == collective::DataType::kFloat32 &&
+                    c.reduction.op == collective::ReduceOp::kSum;
+  if (c.data != Data::kAmp || !sums || c.ranks > ReduceData::kAmpRanksMax)
+    refuse(
+        fmt::format("--data {} can be used only with modes bw, lat, incast and alltoall; --data "
+                    "amp also with ring and allreduce, for f32 sums of up to {} ranks",
+                    name_of(c.data), ReduceData::kAmpRanksMax));
 }
 
 void check_size(const BenchCase& c) {
@@ -233,8 +246,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
     refuse(fmt::format("--plan {} is for {} ranks, but this run has {}", plan, planned->ranks,
                        c.ranks));
   check_ranks(c, world_size);
-  if (c.data != Data::kRandom && !traits.makes_payload)
-    refuse("--data can be used only with modes bw, lat, incast and alltoall");
+  if (c.data != Data::kRandom && !traits.makes_payload) check_data(c);
   if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers can be used only with mode ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns works only if all ranks run on one machine");
   c.namespaces = namespaces_for(c, planned);
@@ -318,7 +330,8 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
   add_choice(
       bench, "--data", by_name<Data>(kDatas), c.data,
       "bw, lat, incast, alltoall: random bytes, or numbers with the distribution of gradients: "
-      "bf16, f32, or amp, fp32 whose low 16 bits are zero (default random)");
+      "bf16, f32, amp (fp32 whose low 16 bits are zero), rows or rows-bf16 (f32 or bf16 in an "
+      "embedding table, 95% of whose rows are zero); ring, allreduce: amp (default random)");
   add_share(bench, "--loss", c.loss, {0, 0.999},
             "Share of packets to lose, 0.01 or 1%: DLCP's plugin drops them (DLCP_FAULT); with "
             "--netns this is only a label, and the network must drop them");

@@ -214,8 +214,9 @@ nlohmann::json Report::to_json() const {
       {"channels", bench_case.channels},
       {"layers", bench_case.layers},
       {"flags", name_of(bench_case.flags)},
-      {"data", traits_of(bench_case.mode).makes_payload ? nlohmann::json(name_of(bench_case.data))
-                                                        : nlohmann::json()},
+      {"data", traits_of(bench_case.mode).makes_payload || bench_case.data != Data::kRandom
+                   ? nlohmann::json(name_of(bench_case.data))
+                   : nlohmann::json()},
       {"loss", bench_case.loss},
       {"seed", bench_case.seed},
       {"checked", bench_case.check},

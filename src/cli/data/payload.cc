@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
 constexpr std::size_t kTensorWords = 8192;  // 64 KiB that share one scale
+constexpr std::size_t kRowWords = 256;      // of an embedding table
+constexpr std::size_t kZeroRows = 20;       // all but one in this many rows are zero
 constexpr std::size_t kLl128Words = 15;     // data of a line
 constexpr unsigned kQuantileBits = 12;
 
@@ -36,15 +38,6 @@ Quantiles make_quantiles() {
     all[i] = std::bit_cast<std::uint32_t>(static_cast<float>(normal_quantile(p))) & 0xfff0'0000u;
   }
   return all;
-}
-
-// The bits of a float32 from a normal distribution of deviation 2^-shift. The upper 12 random bits
-// choose the quantile, the others are the rest of the mantissa: it compresses no better than that
-// of a real gradient.
-std::uint32_t normal_bits(std::uint32_t random, std::uint32_t shift) {
-  static const Quantiles quantiles = make_quantiles();
-  const std::uint32_t quantile = quantiles[random >> (32 - kQuantileBits)];
-  return (quantile | (random & 0x000f'ffffu)) - (shift << 23);
 }
 
 // Loads 8 bytes at once, as a GPU does. The plugin writes them with plain stores from another
@@ -83,6 +76,13 @@ void compare_word(std::uint64_t seen, std::uint64_t expected, Mismatch& wrong) {
 
 }  // namespace
 
+// The upper 12 random bits choose the quantile, the others are the rest of the mantissa.
+std::uint32_t normal_bits(std::uint32_t random, std::uint32_t shift) {
+  static const Quantiles quantiles = make_quantiles();
+  const std::uint32_t quantile = quantiles[random >> (32 - kQuantileBits)];
+  return (quantile | (random & 0x000f'ffffu)) - (shift << 23);
+}
+
 std::uint64_t flow_key(std::uint64_t seed, int source, int destination, int channel) {
   std::uint64_t key = mix64(seed + kGolden);
   key = mix64(key + static_cast<std::uint64_t>(source) * kGolden + 1);
@@ -97,7 +97,7 @@ Mismatch& Mismatch::operator+=(const Mismatch& other) {
 }
 
 const char* name_of(Data data) {
-  constexpr const char* kNames[kDatas] = {"random", "bf16", "f32", "amp"};
+  constexpr const char* kNames[kDatas] = {"random", "bf16", "f32", "amp", "rows", "rows-bf16"};
   return kNames[static_cast<std::size_t>(data)];
 }
 
@@ -119,11 +119,13 @@ Payload::Payload(std::uint64_t key, std::size_t size, Data data, LineFlags flags
 // Two or four numbers of the kind that `data_` names, made of random `bits`.
 std::uint64_t Payload::number_word(std::size_t index, std::uint64_t bits) const {
   if (data_ == Data::kRandom) return bits;
+  const bool rows = data_ == Data::kRows || data_ == Data::kRowsBf16;
+  if (rows && mix64(key_ ^ (index / kRowWords + 1) * kGolden) % kZeroRows != 0) return 0;
   const auto number = [shift = shifts_[index / kTensorWords]](std::uint64_t random) {
     return std::uint64_t{normal_bits(static_cast<std::uint32_t>(random), shift)};
   };
   const std::uint64_t upper = number(bits >> 32) << 32 | number(bits);
-  if (data_ == Data::kF32) return upper;
+  if (data_ == Data::kF32 || data_ == Data::kRows) return upper;
   constexpr std::uint64_t kUpperHalves = 0xffff'0000'ffff'0000u;  // a bf16 is half a float32
   if (data_ == Data::kAmp) return upper & kUpperHalves;
   const std::uint64_t lower = number(bits >> 16) >> 16 << 32 | number(bits << 16) >> 16;

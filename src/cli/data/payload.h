@@ -34,10 +34,15 @@ struct Mismatch {
 // The kinds of payloads. kRandom: bytes that do not compress. The others are numbers
 // distributed as gradients are: about normal around 0, with a scale of its own for each 64 KiB, as
 // the tensors of a model differ. kAmp: fp32 whose low 16 bits are zero, as mixed precision leaves
-// them.
-enum class Data { kRandom, kBf16, kF32, kAmp };
-inline constexpr std::size_t kDatas = 4;
+// them. kRows, kRowsBf16: fp32 or bf16 of an embedding table; 95% of its rows (2 KiB each) are
+// zero, because their tokens did not occur in the batch.
+enum class Data { kRandom, kBf16, kF32, kAmp, kRows, kRowsBf16 };
+inline constexpr std::size_t kDatas = 6;
 const char* name_of(Data data);
+
+// The bits of a float32 from a normal distribution of deviation 2^-shift, made of random bits. Its
+// mantissa is random, as that of a real gradient.
+std::uint32_t normal_bits(std::uint32_t random, std::uint32_t shift);
 
 enum class LineFlags { kNone, kLl, kLl128 };
 inline constexpr std::size_t kLineFlags = 3;

@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "cli/data/payload.h"
 #include "cli/launch/bench_error.h"
 #include "collective/reduce/float_format.h"
 #include "collective/reduce/reduce.h"
@@ -101,6 +100,14 @@ std::uint64_t wild_float(DataType type, std::uint64_t bits) {
 std::uint64_t halved(DataType type, std::uint64_t bits, unsigned times) {
   const FloatFormat f = format_of(type);
   return (bits & ~f.sign) == 0 ? bits : bits - (std::uint64_t{times} << f.mantissa);
+}
+
+// A gradient that was computed in bf16. The largest magnitude is below 4; numbers below 2^-10 are
+// 0.
+std::uint64_t amp_float(std::uint64_t bits) {
+  constexpr std::uint32_t kExponentMin = 127 - 10;
+  const std::uint32_t number = normal_bits(static_cast<std::uint32_t>(bits >> 32), 0) & 0xffff'0000;
+  return (number >> 23 & 0xff) < kExponentMin ? 0 : number;
 }
 
 double value_of(DataType type, const std::byte* at) {
@@ -200,10 +207,11 @@ unsigned loss_halvings(std::uint64_t seed, std::size_t element) {
 }
 
 ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t seed, int ranks,
-                       Magnitudes magnitudes)
+                       Magnitudes magnitudes, Data data)
     : reduction_(reduction),
       values_(values),
       by_place_(magnitudes == Magnitudes::kByPlace && is_summed_float(reduction)),
+      amp_(data == Data::kAmp),
       seed_(seed),
       ranks_(ranks),
       amplitude_(std::min<std::int64_t>(exact_integers(reduction.type) / ranks, 127)) {
@@ -232,9 +240,10 @@ std::uint64_t ReduceData::exact_word(int rank, std::size_t place, std::uint64_t 
 
 std::uint64_t ReduceData::word(int rank, std::size_t place, std::uint64_t bits) const {
   const DataType type = reduction_.type;
-  const std::uint64_t made = values_ == Values::kExactAlways ? exact_word(rank, place, bits)
-                             : collective::is_floating(type) ? wild_float(type, bits)
-                                                             : bits;
+  const std::uint64_t made = amp_                              ? amp_float(bits)
+                             : values_ == Values::kExactAlways ? exact_word(rank, place, bits)
+                             : collective::is_floating(type)   ? wild_float(type, bits)
+                                                               : bits;
   return by_place_ ? halved(type, made, loss_halvings(seed_, place)) : made;
 }
 

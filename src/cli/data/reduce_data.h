@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "cli/data/payload.h"
 #include "cli/driver/reduce.h"
 
 namespace dlcp::cli {
@@ -44,7 +45,11 @@ class ReduceData {
 
   // Throws BenchError(kUsage) if the type cannot represent exact sums of this many ranks.
   ReduceData(const Reduction& reduction, Values values, std::uint64_t seed, int ranks,
-             Magnitudes magnitudes = Magnitudes::kAlike);
+             Magnitudes magnitudes = Magnitudes::kAlike, Data data = Data::kRandom);
+
+  // Data::kAmp needs sums of f32 over at most this many ranks. The values are normally distributed,
+  // but magnitudes below 2^-10 are zero, so that sums are exact in any order.
+  static constexpr int kAmpRanksMax = 32;
 
   // Writes `count` elements of a rank's input, from element `first` on.
   void fill(int rank, std::uint64_t iteration, std::size_t first, std::size_t count,
@@ -83,6 +88,7 @@ class ReduceData {
   Reduction reduction_;
   Values values_;
   bool by_place_;
+  bool amp_;
   std::uint64_t seed_;
   int ranks_;
   std::int64_t amplitude_;  // kExactAlways, sums of floats: the largest integer
