@@ -1,4 +1,4 @@
-// All-reduces of float vectors for training scripts, over a ring of the net plugin's connections or
+// All-reduces of vectors for training scripts, over a ring of the net plugin's connections or
 // through the CollNet plugin next to it: it does the work of NCCL's host side for one communicator
 // with one channel, behind four C functions. Every function that can fail writes a text into
 // `error` (kErrorBytes long) and returns null or -1.
@@ -55,6 +55,7 @@ struct Settings {
   std::uint32_t budget_ppm;  // 0: no budget is stated, and the messages are not described
   std::uint64_t communicator;
   std::size_t count;  // elements of every vector
+  cli::Reduction reduction;
   bool by_collnet;
 };
 
@@ -76,7 +77,7 @@ class Communicator {
   const Handle& handle() const { return handle_; }
   // `handles`: of all ranks.
   void connect(std::vector<Handle>& handles);
-  std::uint64_t reduce(const float* input, float* output);
+  std::uint64_t reduce(const void* input, void* output);
   void close();
 
  private:
@@ -140,9 +141,9 @@ void Communicator::connect_collnet(std::vector<Handle>& handles) {
   require(collnet_->connect(all, settings_.rank, listening, &group_), "collnet connect");
   require(collnet_->close_listen(listening), "collnet closeListen");
   constexpr int kChannels = 2;
-  reducer_ = std::make_unique<cli::CollNetReducer>(*collnet_, group_, cli::Reduction{},
-                                                   settings_.count * sizeof(float), kChannels,
-                                                   settings_.ranks, nccl_.get());
+  reducer_ = std::make_unique<cli::CollNetReducer>(
+      *collnet_, group_, settings_.reduction, settings_.count * settings_.reduction.element_bytes(),
+      kChannels, settings_.ranks, nccl_.get());
 }
 
 // A plugin may keep its state in the handle between calls.
@@ -157,10 +158,10 @@ void Communicator::connect_ring(Handle& next) {
   const auto bits = cli::bits_of(cli::CollectiveCall{});
   require(net().set_attributes(bits.function, bits.algorithm, bits.protocol), "setNetAttr");
   const cli::RingHop hop{net(), send_comm_, recv_comm_, settings_.rank, settings_.ranks};
-  channel_ = std::make_unique<cli::RingChannel>(hop, 0, settings_.count);
+  channel_ = std::make_unique<cli::RingChannel>(hop, 0, settings_.count, settings_.reduction);
 }
 
-std::uint64_t Communicator::reduce(const float* input, float* output) {
+std::uint64_t Communicator::reduce(const void* input, void* output) {
   if (reducer_ != nullptr) {
     reducer_->restart();
     while (!reducer_->done())
@@ -217,16 +218,24 @@ using dlcp::training::Communicator;
 using dlcp::training::guarded;
 using dlcp::training::Handle;
 
-// Listens; `handle` (128 bytes) is for the other ranks.
+// Listens; `handle` (128 bytes) is for the other ranks. `type`: of the elements, as NCCL numbers
+// them (7: float32, 9: bfloat16); a budget needs float32.
 DLCP_EXPORT Communicator* training_open(const char* plugin, int rank, int ranks,
                                         std::uint32_t budget_ppm, std::uint64_t communicator,
-                                        std::uint64_t count, int by_collnet, char* handle,
+                                        std::uint64_t count, int type, int by_collnet, char* handle,
                                         char* error) {
   return guarded(
       error, static_cast<Communicator*>(nullptr),
       [&] {
         auto made = std::make_unique<Communicator>(dlcp::training::Settings{
-            plugin, rank, ranks, budget_ppm, communicator, count, by_collnet != 0});
+            plugin,
+            rank,
+            ranks,
+            budget_ppm,
+            communicator,
+            count,
+            {static_cast<dlcp::collective::DataType>(type), dlcp::collective::ReduceOp::kSum},
+            by_collnet != 0});
         std::memcpy(handle, made->handle().data(), made->handle().size());
         return made.release();
       });
@@ -250,8 +259,8 @@ DLCP_EXPORT int training_connect(Communicator* communicator, const char* handles
 
 // output = the sum of all ranks' inputs; both may be the same. Returns how many contributions are
 // missing from what this rank received in a ring; else 0.
-DLCP_EXPORT std::int64_t training_reduce(Communicator* communicator, const float* input,
-                                         float* output, char* error) {
+DLCP_EXPORT std::int64_t training_reduce(Communicator* communicator, const void* input,
+                                         void* output, char* error) {
   return guarded(
       error, std::int64_t{-1},
       [&] { return static_cast<std::int64_t>(communicator->reduce(input, output)); });

@@ -20,6 +20,7 @@ RATE, MOMENTUM = 0.1, 0.9
 DECAY = 1e-4  # added to the gradients, so that zeros are losses: some pixels are black in every image
 HANDLE_BYTES, ERROR_BYTES = 128, 512
 COMMUNICATOR = 0x7261696E
+FLOAT32, BFLOAT16 = 7, 9  # NCCL's numbers
 
 
 class AllReduce:
@@ -33,7 +34,7 @@ class AllReduce:
         handle = ctypes.create_string_buffer(HANDLE_BYTES)
         self.communicator = ctypes.c_void_p(self.library.training_open(
             task["plugin"].encode(), task["rank"], task["ranks"], ctypes.c_uint32(round(task["budget"] * 1e6)),
-            ctypes.c_uint64(COMMUNICATOR), ctypes.c_uint64(count), int(task["algorithm"] != "ring"), handle, self.error))
+            ctypes.c_uint64(COMMUNICATOR), ctypes.c_uint64(count), task.get("type", FLOAT32), int(task["algorithm"] != "ring"), handle, self.error))
         self.check(self.communicator)
         folder = pathlib.Path(task["folder"])
         mine = folder / f"handle{task['rank']}"
@@ -51,9 +52,8 @@ class AllReduce:
 
     def sum(self, vector, out):
         """out = the sum over all ranks; returns the number of contributions missing from this rank's receives in a ring."""
-        pointer = ctypes.POINTER(ctypes.c_float)
-        lost = self.library.training_reduce(self.communicator, vector.ctypes.data_as(pointer),
-                                            out.ctypes.data_as(pointer), self.error)
+        lost = self.library.training_reduce(self.communicator, vector.ctypes.data_as(ctypes.c_void_p),
+                                            out.ctypes.data_as(ctypes.c_void_p), self.error)
         self.check(lost >= 0)
         return lost
 
