@@ -16,7 +16,8 @@ nccl_host = importlib.util.module_from_spec(importlib.util.spec_from_loader("ncc
 LOADER.exec_module(nccl_host)
 
 GOOD = {"ranks": 3, "results": 9, "elements_wrong": 0, "results_differing": 0, "chains": 6, "rings": 0,
-        "exits": [0, 0, 0], "ended_after_s": [1, 1, 1]}
+        "exits": [0, 0, 0], "ended_after_s": [1, 1, 1], "bytes_compressed": 0, "profile": None}
+PROFILE = {"ranks_of_job": 3, "ranks": [{}, {}, {}], "collectives": nccl_host.STEP_REDUCES}
 
 
 def problems(case, collnet="on", **differs):
@@ -49,6 +50,17 @@ class Verdict(unittest.TestCase):
         self.assertEqual(len(late), 1)
         self.assertIn("rank 2 needed 10.5 s", late[0])
 
+    def test_a_case_that_should_compress_must_do_so(self):
+        case = nccl_host.Case("compressed", [3], compresses=True)
+        self.assertEqual(problems(case, bytes_compressed=1), [])
+        self.assertEqual(problems(case), ["nothing was compressed"])
+
+    def test_the_files_of_a_profiled_case_are_read(self):
+        case = nccl_host.Case("profiled", [3], profiled=True)
+        self.assertEqual(problems(case, profile=PROFILE), [])
+        self.assertIn("no rank", problems(case, profile="no rank has written a file")[0])
+        self.assertIn("2 of 3 ranks", problems(case, profile=PROFILE | {"ranks": [{}, {}]})[0])
+        self.assertIn("steps of 1 collectives", problems(case, profile=PROFILE | {"collectives": 1})[0])
 
     def test_a_refused_communicator_is_an_error_on_every_rank(self):
         refused = nccl_host.Case("refused", [3], refused=True)

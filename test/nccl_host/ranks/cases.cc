@@ -225,11 +225,28 @@ void many(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
+// The steps of a training job: a pause, in which a job would compute, and three gradients.
+void steps(Rank& me, std::vector<ncclComm_t>& comms) {
+  constexpr useconds_t kComputes = 5'000;
+  comms.push_back(me.open());
+  int seed = 8000;
+  for (int step = 0; step < 20; ++step) {
+    usleep(kComputes);
+    Reductions reductions;
+    for (const std::size_t count : {std::size_t{777}, std::size_t{300'000}, std::size_t{600'000}}) {
+      reductions.emplace_back(Shape{ncclFloat32, ncclSum, count, ++seed}, me.rank(), me.ranks());
+      me.require(reductions.back().enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+    }
+    finish_and_check(me, comms[0], reductions);
+  }
+}
+
 const std::map<std::string, Case>& all_cases() {
   static const std::map<std::string, Case> cases = {
       {"types", types},       {"groups", groups},   {"split", split},
       {"two", two},           {"others", others},   {"registered", registered},
-      {"reopened", reopened}, {"aborted", aborted}, {"many", many}};
+      {"reopened", reopened}, {"aborted", aborted}, {"many", many},
+      {"steps", steps}};
   return cases;
 }
 
