@@ -29,6 +29,15 @@ std::int32_t value_of(const Bytes& packet, std::size_t index) {
   return static_cast<std::int32_t>(load_be32(switch_value_at(std::span(packet), index)));
 }
 
+// One worker with blocks of 64 values.
+SwitchTerms alone(unsigned slots = SwitchTerms{}.slots) {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.values = 64;
+  terms.slots = slots;
+  return terms;
+}
+
 // A switch with one worker returns the packets it received.
 std::size_t echo_all(SwitchWorker& worker, Time now) {
   std::size_t packets = 0;
@@ -120,11 +129,7 @@ TEST_CASE("the largest values of all workers together do not overflow") {
 }
 
 TEST_CASE("the exponent of a block is sent one batch before its numbers") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.slots = 2;
-  terms.values = 64;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone(2));
   std::vector<float> input(64 * 3 - 1, 0.75f), result(input.size());
   input[64] = 100;
   REQUIRE(worker.start(input, result));
@@ -164,11 +169,7 @@ TEST_CASE("the exponent of a block is sent one batch before its numbers") {
 }
 
 TEST_CASE("a slot is not reused before its last sum has arrived, also in short calls") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.slots = 4;
-  terms.values = 64;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone(4));
   std::vector<float> input(64 * 3, 1.0f), result(input.size());
   REQUIRE(worker.start(input, result));
   std::vector<Bytes> first;
@@ -183,11 +184,7 @@ TEST_CASE("a slot is not reused before its last sum has arrived, also in short c
 }
 
 TEST_CASE("a packet is retransmitted unchanged at its timeout, and lost packets go first") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.slots = 2;
-  terms.values = 64;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone(2));
   std::vector<float> input(64 * 8, 1.0f), result(input.size());
   REQUIRE(worker.start(input, result));
   const Bytes first = sent_by(worker, kStart);
@@ -207,10 +204,7 @@ TEST_CASE("a packet is retransmitted unchanged at its timeout, and lost packets 
 }
 
 TEST_CASE("an exponent below the worker's own is refused") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.values = 64;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone());
   std::vector<float> input(64, 1.5f), result(input.size());
   REQUIRE(worker.start(input, result));
   Bytes packet = sent_by(worker, kStart);
@@ -227,11 +221,7 @@ TEST_CASE("an exponent below the worker's own is refused") {
 }
 
 TEST_CASE("answers with another job, serial, set or size change nothing") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.values = 64;
-  terms.slots = 4;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone(4));
   std::vector<float> input(64, 1.5f), result(input.size());
   REQUIRE(worker.start(input, result));
   const Bytes packet = sent_by(worker, kStart);
@@ -252,11 +242,7 @@ TEST_CASE("answers with another job, serial, set or size change nothing") {
 }
 
 TEST_CASE("values without an encoding end the call after its first batch") {
-  SwitchTerms terms;
-  terms.workers = 1;
-  terms.values = 64;
-  terms.slots = 2;
-  SwitchWorker worker(terms);
+  SwitchWorker worker(alone(2));
   std::vector<float> input(64 * 5, 1.0f), result(input.size(), 3.0f);
   input[300] = std::numeric_limits<float>::infinity();
   REQUIRE(worker.start(input, result));

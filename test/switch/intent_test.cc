@@ -117,43 +117,36 @@ TEST_CASE("The map comes from the import, minimum shares and permissions from th
   CHECK((site.pfc_priorities & 1U << 3) != 0);
 }
 
-TEST_CASE("An import with a map that is out of range is an error") {
-  const Sources sources{[](const std::string&) {
-                          Checked<std::string> text;
-                          text.value = "";
-                          return text;
-                        },
-                        [](const std::string&, const std::string&, const std::string&) {
-                          Checked<SiteConfig> site;
-                          site.value.emplace();
-                          site.value->dscp_to_class.fill(std::uint8_t{255});
-                          site.value->class_to_queue.fill(std::uint8_t{9});
-                          return site;
-                        }};
-  const auto intent = read_intent(
-      "x.yaml", leaf_intent("sonic", "tomahawk4", "202311", "    running_config: c.json\n", "1: 1"),
-      sources);
-  CHECK_FALSE(intent.value);
-  CHECK_THAT(to_text(intent.problems.front()), Contains("class that is out of range"));
-}
-
-TEST_CASE("A declaration that the import contradicts is an error") {
-  const Sources sources{[](const std::string&) {
-                          Checked<std::string> text;
-                          text.value = "";
-                          return text;
-                        },
-                        [](const std::string&, const std::string&, const std::string&) {
-                          Checked<SiteConfig> site;
-                          site.value.emplace();
-                          site.value->dscp_to_class.fill(std::uint8_t{0});
-                          return site;
-                        }};
-  const auto intent = read_intent(
-      "x.yaml", leaf_intent("sonic", "tomahawk4", "202311", "    running_config: c.json\n"),
-      sources);
-  REQUIRE_FALSE(intent.value);
-  CHECK_THAT(to_text(intent.problems.front()), Contains("contradicts the declared dscp_map"));
+TEST_CASE(
+    "An import with a map that is out of range, or that contradicts a declaration, is an error") {
+  struct Row {
+    std::uint8_t traffic_class;  // of every DSCP in the import
+    const char* map;             // declared
+    const char* error;
+  };
+  for (const Row& row : {Row{255, "1: 1", "class that is out of range"},
+                         Row{0, nullptr, "contradicts the declared dscp_map"}}) {
+    const Sources sources{[](const std::string&) {
+                            Checked<std::string> text;
+                            text.value = "";
+                            return text;
+                          },
+                          [&](const std::string&, const std::string&, const std::string&) {
+                            Checked<SiteConfig> site;
+                            site.value.emplace();
+                            site.value->dscp_to_class.fill(row.traffic_class);
+                            if (row.traffic_class == 255)
+                              site.value->class_to_queue.fill(std::uint8_t{9});
+                            return site;
+                          }};
+    const std::string imported = "    running_config: c.json\n";
+    const auto text = row.map != nullptr
+                          ? leaf_intent("sonic", "tomahawk4", "202311", imported, row.map)
+                          : leaf_intent("sonic", "tomahawk4", "202311", imported);
+    const auto intent = read_intent("x.yaml", text, sources);
+    REQUIRE_FALSE(intent.value);
+    CHECK_THAT(to_text(intent.problems.front()), Contains(row.error));
+  }
 }
 
 namespace {

@@ -46,6 +46,11 @@ std::string severity_after(const std::string& rule, const std::function<void(Sce
   return "";
 }
 
+std::string severity(const std::string& rule, const std::string& text) {
+  return severity_after(
+      rule, [](Scene&) {}, text);
+}
+
 QueuePlan& bulk_of(Scene& scene) {
   return scene.plan.groups.front().queues.front();
 }
@@ -56,135 +61,131 @@ TEST_CASE("A correct plan has no errors, and a note states the requirements for 
   const Scene scene = scene_of(leaf_intent());
   const auto found = lint_switch(scene.intent, scene.device, scene.plan);
   CHECK_FALSE(has_errors(found));
-  CHECK(severity_after("ecn-per-packet", [](Scene&) {}) == "note");
-  CHECK(severity_after(
-            "ecn-per-packet", [](Scene&) {}, leaf_intent("eos", "tomahawk4", "4.30.2F"))
-            .empty());
+  CHECK(severity("ecn-per-packet", leaf_intent("eos", "tomahawk4", "4.30.2F")).empty());
 }
 
-TEST_CASE("PFC, lossless queues and trimming must not affect DLCP's queues") {
-  CHECK(severity_after(
-            "pfc-on-dlcp-queue", [](Scene&) {})
-            .empty());
-  CHECK(severity_after(
-            "pfc-on-dlcp-queue",
-            [](Scene& scene) {
-              scene.site.pfc_priorities |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);
-            }) == "error");
-  CHECK(severity_after(
-            "lossless-dlcp-queue",
-            [](Scene& scene) { scene.site.queues[bulk_of(scene).queue].lossless = true; }) ==
-        "error");
-  CHECK(severity_after(
-            "trimming-on-lossless", [](Scene& scene) { scene.site.queues[3].trimming = true; }) ==
-        "error");
-  CHECK(severity_after("trimming-on-lossless", [](Scene& scene) {
-          scene.site.queues[5].trimming = true;
-        }).empty());
-}
+namespace {
 
-TEST_CASE("The site's DSCP rows are unchanged") {
-  CHECK(severity_after(
-            "site-row-changed", [](Scene&) {})
-            .empty());
-  CHECK(severity_after(
-            "site-row-changed", [](Scene& scene) { scene.plan.dscp[26].traffic_class = 1; }) ==
-        "error");
-  CHECK(severity_after("site-row-changed",
-                       [](Scene& scene) { scene.plan.dscp[26].mapped = false; }) == "error");
-  CHECK(severity_after("unmapped-dscps", [](Scene& scene) {
-          scene.site.dscp_to_class[1].reset();
-          scene.plan.dscp[1].mapped = false;
-        }) == "warning");
-}
+// A change to a correct plan, and what the rule reports.
+struct Row {
+  const char* rule;
+  const char* severity;  // empty: no report
+  void (*change)(Scene&);
+};
+void none(Scene&) {}
 
-TEST_CASE("DSCPs that are commonly used for other traffic cause a warning") {
-  CHECK(severity_after(
-            "customary-dscp", [](Scene&) {})
-            .empty());
-  CHECK(severity_after("customary-dscp", [](Scene& scene) { scene.plan.classes[0].dscp = 46; }) ==
-        "warning");
-}
+const Row kChanges[] = {
+    // PFC, lossless queues and trimming must not affect DLCP's queues.
+    {"pfc-on-dlcp-queue", "", none},
+    {"pfc-on-dlcp-queue", "error",
+     [](Scene& s) { s.site.pfc_priorities |= static_cast<std::uint8_t>(1U << bulk_of(s).queue); }},
+    {"lossless-dlcp-queue", "error",
+     [](Scene& s) { s.site.queues[bulk_of(s).queue].lossless = true; }},
+    {"trimming-on-lossless", "error", [](Scene& s) { s.site.queues[3].trimming = true; }},
+    {"trimming-on-lossless", "", [](Scene& s) { s.site.queues[5].trimming = true; }},
+    // The site's DSCP rows are unchanged.
+    {"site-row-changed", "", none},
+    {"site-row-changed", "error", [](Scene& s) { s.plan.dscp[26].traffic_class = 1; }},
+    {"site-row-changed", "error", [](Scene& s) { s.plan.dscp[26].mapped = false; }},
+    {"unmapped-dscps", "warning",
+     [](Scene& s) { s.site.dscp_to_class[1].reset(), s.plan.dscp[1].mapped = false; }},
+    // DSCPs that are commonly used for other traffic.
+    {"customary-dscp", "", none},
+    {"customary-dscp", "warning", [](Scene& s) { s.plan.classes[0].dscp = 46; }},
+    // Depths are in order, and within the limit, the target's range and the chip's buffer.
+    {"level-order", "error", [](Scene& s) { bulk_of(s).levels.back().drop_bytes = 1; }},
+    {"beyond-limit", "error",
+     [](Scene& s) { bulk_of(s).levels.front().drop_bytes = bulk_of(s).limit_bytes + 1; }},
+    {"out-of-range", "error",
+     [](Scene& s) {
+       bulk_of(s).levels.front().drop_bytes = 2'147'483'647;
+       bulk_of(s).limit_bytes = 3'000'000'000;
+     }},
+    {"beyond-buffer", "error",
+     [](Scene& s) { s.device.lossy_pool_bytes = s.site.lossless_headroom_bytes = 60'000'000; }},
+    {"beyond-buffer", "", [](Scene& s) { s.device.lossy_pool_bytes = 60'000'000; }},
+    // No queue starves: strict queues have rate limits, and every class keeps a share.
+    {"unshaped-strict", "error",
+     [](Scene& s) {
+       s.plan.groups.front().queues.back().shape_bits_per_second = 0;
+       s.site.queues[6].strict = false;
+     }},
+    {"unshaped-strict", "warning", none},  // the site's own queue 6
+    {"unshaped-strict", "", [](Scene& s) { s.site.queues[6].shaped_bits_per_second = 1'000'000; }},
+    {"starved-class", "warning", [](Scene& s) { s.site.queues[5].weight = 1; }},
+    {"starved-class", "error", [](Scene& s) { bulk_of(s).share_percent = 0.5; }},
+    // Ports exist in the running configuration.
+    {"unknown-port", "",
+     [](Scene& s) {
+       s.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"};
+     }},
+    {"unknown-port", "error",
+     [](Scene& s) {
+       s.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2"};
+     }},
+    // Members of an imported link aggregate that the intent does not mention.
+    {"lag-members", "note",
+     [](Scene& s) {
+       for (const auto& port : s.plan.groups.front().group.ports) {
+         SitePort& member = s.site.port_facts.emplace_back();
+         member.name = port;
+         member.lag = "PortChannel1";
+       }
+     }},
+    // The requirements for senders, and untrusted ports that keep DLCP's DSCPs.
+    {"ecn-per-packet", "note", none},
+    {"marks-survive", "", none},
+    {"overlay-copies-marks", "", none},
+};
 
-TEST_CASE("Depths are in order, and within the limit, the target's range and the chip's buffer") {
-  CHECK(severity_after(
-            "level-order", [](Scene& scene) { bulk_of(scene).levels.back().drop_bytes = 1; }) ==
-        "error");
-  CHECK(severity_after("beyond-limit", [](Scene& scene) {
-          bulk_of(scene).levels.front().drop_bytes = bulk_of(scene).limit_bytes + 1;
-        }) == "error");
-  CHECK(severity_after("out-of-range", [](Scene& scene) {
-          bulk_of(scene).levels.front().drop_bytes = 2'147'483'647;
-          bulk_of(scene).limit_bytes = 3'000'000'000;
-        }) == "error");
-  CHECK(severity_after(
-            "beyond-buffer",
-            [](Scene& scene) {
-              scene.device.lossy_pool_bytes = 60'000'000;
-              scene.site.lossless_headroom_bytes = 60'000'000;
-            }) == "error");
-  CHECK(severity_after("beyond-buffer", [](Scene& scene) {
-          scene.device.lossy_pool_bytes = 60'000'000;
-        }).empty());
-}
+}  // namespace
 
-TEST_CASE("No queue starves: strict queues have rate limits, and every class keeps a share") {
-  CHECK(severity_after("unshaped-strict", [](Scene& scene) {
-          scene.plan.groups.front().queues.back().shape_bits_per_second = 0;
-          scene.site.queues[6].strict = false;
-        }) == "error");
-  CHECK(severity_after(
-            "unshaped-strict", [](Scene&) {}) == "warning");  // the site's own queue 6
-  CHECK(severity_after(
-            "unshaped-strict",
-            [](Scene& scene) { scene.site.queues[6].shaped_bits_per_second = 1'000'000; })
-            .empty());
-  CHECK(severity_after(
-            "starved-class", [](Scene& scene) { scene.site.queues[5].weight = 1; }) == "warning");
-  CHECK(severity_after("starved-class", [](Scene& scene) { bulk_of(scene).share_percent = 0.5; }) ==
-        "error");
-}
-
-TEST_CASE("Ports must exist in the running configuration") {
-  CHECK(severity_after(
-            "unknown-port",
-            [](Scene& scene) {
-              scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"};
-            })
-            .empty());
-  CHECK(severity_after("unknown-port", [](Scene& scene) {
-          scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2"};
-        }) == "error");
+TEST_CASE("A change to a correct plan is reported by the rule that it breaks, with its severity") {
+  for (const Row& row : kChanges) {
+    INFO(row.rule << " in row " << &row - kChanges);
+    CHECK(severity_after(row.rule, row.change) == row.severity);
+  }
 }
 
 TEST_CASE("Ports of a declared site must have the form of the system's physical port names") {
-  const auto said = [](const char* os, const char* asic, const char* version, const char* port) {
-    auto text = leaf_intent(os, asic, version);
-    const auto at = text.find("ports: \"");
-    text.replace(at, text.find('"', at + 8) + 1 - at, std::string("ports: \"") + port + '"');
-    return severity_after(
-        "port-name", [](Scene&) {}, text);
+  struct Row {
+    const char *os, *asic, *version;
+    std::vector<const char*> valid, invalid;
   };
-  CHECK(said("sonic", "tomahawk4", "202311", "Ethernet512").empty());
-  for (const char* port : {"Ethernet0.10", "Ethernet0/1", "Ethernet", "Vlan100", "PortChannel1"})
-    CHECK(said("sonic", "tomahawk4", "202311", port) == "error");
-  CHECK(said("eos", "tomahawk4", "4.30.2F", "Ethernet3/1/4").empty());
-  CHECK(said("eos", "tomahawk4", "4.30.2F", "Ethernet3/1.100") == "error");
-  CHECK(said("cumulus", "spectrum4", "5.9", "swp1s3").empty());
-  CHECK(said("cumulus", "spectrum4", "5.9", "swp1.100") == "error");
-  CHECK(said("junos", "tomahawk4", "24.4R1", "et-0/0/0:3").empty());
-  CHECK(said("junos", "tomahawk4", "24.4R1", "et-0/0/0.0") == "error");
-  CHECK(said("iosxr", "silicon-one-g200", "25.3", "FourHundredGigE0/0/0/1").empty());
-  CHECK(said("iosxr", "silicon-one-g200", "25.3", "HundredGigE0/0/0/1/2").empty());
-  CHECK(said("iosxr", "silicon-one-g200", "25.3", "Bundle-Ether1") == "error");
+  const Row table[] = {
+      {"sonic",
+       "tomahawk4",
+       "202311",
+       {"Ethernet512"},
+       {"Ethernet0.10", "Ethernet0/1", "Ethernet", "Vlan100", "PortChannel1"}},
+      {"eos", "tomahawk4", "4.30.2F", {"Ethernet3/1/4"}, {"Ethernet3/1.100"}},
+      {"cumulus", "spectrum4", "5.9", {"swp1s3"}, {"swp1.100"}},
+      {"junos", "tomahawk4", "24.4R1", {"et-0/0/0:3"}, {"et-0/0/0.0"}},
+      {"iosxr",
+       "silicon-one-g200",
+       "25.3",
+       {"FourHundredGigE0/0/0/1", "HundredGigE0/0/0/1/2"},
+       {"Bundle-Ether1"}},
+  };
+  for (const Row& row : table) {
+    const auto check = [&](const char* port, const char* expected) {
+      INFO(row.os << ' ' << port);
+      auto text = leaf_intent(row.os, row.asic, row.version);
+      const auto at = text.find("ports: \"");
+      text.replace(at, text.find('"', at + 8) + 1 - at, std::string("ports: \"") + port + '"');
+      CHECK(severity("port-name", text) == expected);
+    };
+    for (const char* port : row.valid)
+      check(port, "");
+    for (const char* port : row.invalid)
+      check(port, "error");
+  }
 }
 
 TEST_CASE("Untrusted ports that keep DLCP's DSCPs cause a warning") {
   auto text = leaf_intent();
   text.replace(text.find("trust: dscp"), 11, "trust: remark");
-  CHECK(severity_after(
-            "marks-survive", [](Scene&) {}, text) == "warning");
-  CHECK(severity_after("marks-survive", [](Scene&) {}).empty());
+  CHECK(severity("marks-survive", text) == "warning");
 }
 
 TEST_CASE("DSCPs are kept if the intent lists no uplinks at which they would be rewritten") {
@@ -205,8 +206,7 @@ TEST_CASE(
     "A release without known documentation causes a warning, but a dated build of a known release "
     "does not") {
   const auto said = [](const std::string& version) {
-    return severity_after(
-        "unread-release", [](Scene&) {}, leaf_intent("sonic", "tomahawk4", version));
+    return severity("unread-release", leaf_intent("sonic", "tomahawk4", version));
   };
   CHECK(said("202711") == "warning");
   CHECK(said("202511").empty());
@@ -218,27 +218,10 @@ TEST_CASE(
 
 TEST_CASE("Link aggregates and overlays cause notes for the operator") {
   auto text = leaf_intent("eos", "tomahawk4", "4.30.2F", "    overlay: vxlan-uniform\n");
-  CHECK(severity_after(
-            "lag-members", [](Scene&) {}, text)
-            .empty());
-  CHECK(severity_after(
-            "overlay-copies-marks", [](Scene&) {}, text) == "warning");
-  CHECK(severity_after("overlay-copies-marks", [](Scene&) {}).empty());
+  CHECK(severity("lag-members", text).empty());
+  CHECK(severity("overlay-copies-marks", text) == "warning");
   text.replace(text.find("trust: dscp"), 11, "trust: dscp, lag: Port-Channel1");
-  CHECK(severity_after(
-            "lag-members", [](Scene&) {}, text) == "note");
-}
-
-TEST_CASE("Members of an imported link aggregate cause a note if the intent does not mention it") {
-  CHECK(severity_after(
-            "lag-members",
-            [](Scene& scene) {
-              for (const auto& port : scene.plan.groups.front().group.ports) {
-                SitePort& member = scene.site.port_facts.emplace_back();
-                member.name = port;
-                member.lag = "PortChannel1";
-              }
-            }) == "note");
+  CHECK(severity("lag-members", text) == "note");
 }
 
 TEST_CASE("Equal hash seeds on neighbouring tiers and different numbers of levels are reported") {

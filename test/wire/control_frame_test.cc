@@ -43,6 +43,21 @@ Ack sample_ack(std::uint16_t words = 2) {
   return ack;
 }
 
+Welcome sample_welcome() {
+  return {.destination = 1,
+          .receiver_token = 2,
+          .datagram_bytes_max = 8972,
+          .hello_bytes = 1452,
+          .echo = 0x55aa,
+          .protection = Protection::kFull,
+          .association = 0x1234567890,
+          .key_stream = 5,
+          .payload_bytes = 8832,
+          .posted = 6,
+          .window_packets = 7,
+          .window_epoch = 8};
+}
+
 }  // namespace
 
 TEST_CASE("an ACK survives encoding and decoding, and its size is predicted") {
@@ -127,18 +142,7 @@ TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes that its members ma
   REQUIRE(called);
   CHECK(called->membership == hello.membership);
 
-  Welcome welcome{.destination = 1,
-                  .receiver_token = 2,
-                  .datagram_bytes_max = 8972,
-                  .hello_bytes = 1452,
-                  .echo = 0x55aa,
-                  .protection = Protection::kFull,
-                  .association = 0x1234567890,
-                  .key_stream = 5,
-                  .payload_bytes = 8832,
-                  .posted = 6,
-                  .window_packets = 7,
-                  .window_epoch = 8};
+  Welcome welcome = sample_welcome();
   const std::size_t before = sealed(welcome).size();
   CHECK(decode<Welcome>(sealed(welcome))->lanes.empty());
   for (std::uint8_t i = 0; i < Welcome::kLanesMax; ++i) {
@@ -156,18 +160,7 @@ TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes that its members ma
 }
 
 TEST_CASE("the frames of opening and ending survive encoding and decoding") {
-  Welcome welcome{.destination = 1,
-                  .receiver_token = 2,
-                  .datagram_bytes_max = 8972,
-                  .hello_bytes = 1452,
-                  .echo = 0x55aa,
-                  .protection = Protection::kFull,
-                  .association = 0x1234567890,
-                  .key_stream = 5,
-                  .payload_bytes = 8832,
-                  .posted = 6,
-                  .window_packets = 7,
-                  .window_epoch = 8};
+  Welcome welcome = sample_welcome();
   welcome.receiver_address.size = 3;
   welcome.receiver_address.bytes[2] = std::byte{7};
   const auto welcomed = decode<Welcome>(sealed(welcome));
