@@ -107,31 +107,31 @@ TEST_CASE("messages on one link wait for each other") {
   CHECK(simulate(topology, routes, schedule, 4e9).seconds == Approx(2 * one).epsilon(0.001));
 }
 
-TEST_CASE("packed trees and paths are correct if ranks must relay") {
-  // A line: a rank can send to its neighbours only.
-  const Topology topology = parsed(
-      "{ranks: 'h[0-4]', links: [{from: h0, to: h1, rate: 10G}, {from: h1, to: h2, rate: 20G}, "
-      "{from: h2, to: h3, rate: 10G}, {from: h3, to: h4, rate: 10G}]}");
-  const Routes routes(topology);
-  for (const Collective collective : kCollectives) {
-    const auto recipe = pack(topology, routes, collective, bound_of(topology, collective), 4);
-    REQUIRE(recipe.has_value());
-    const Verdict verdict = verify(expand(*recipe, collective, 5).value(), &routes);
-    INFO(name_of(collective) << ": " << verdict.why);
-    CHECK(verdict.correct);
-  }
-}
-
-TEST_CASE("unidirectional links are packed as well") {
-  const Topology topology = parsed(
-      "{ranks: 'h[0-2]', links: [{from: h0, to: h1, rate: 10G, one_way: yes}, {from: h1, to: h2, "
-      "rate: 10G, one_way: yes}, {from: h2, to: h0, rate: 10G, one_way: yes}]}");
-  const Routes routes(topology);
-  for (const Collective collective : kCollectives) {
-    const auto recipe = pack(topology, routes, collective, bound_of(topology, collective), 2);
-    INFO(name_of(collective));
-    REQUIRE(recipe.has_value());
-    CHECK(verify(expand(*recipe, collective, 3).value(), &routes).correct);
+TEST_CASE("packed trees and paths are correct if ranks must relay, and on unidirectional links") {
+  struct Row {
+    const char* network;
+    int ranks, slices;
+  };
+  const Row table[] = {
+      // A line: a rank can send to its neighbours only.
+      {"{ranks: 'h[0-4]', links: [{from: h0, to: h1, rate: 10G}, {from: h1, to: h2, rate: 20G}, "
+       "{from: h2, to: h3, rate: 10G}, {from: h3, to: h4, rate: 10G}]}",
+       5, 4},
+      {"{ranks: 'h[0-2]', links: [{from: h0, to: h1, rate: 10G, one_way: yes}, {from: h1, to: h2, "
+       "rate: 10G, one_way: yes}, {from: h2, to: h0, rate: 10G, one_way: yes}]}",
+       3, 2},
+  };
+  for (const Row& row : table) {
+    const Topology topology = parsed(row.network);
+    const Routes routes(topology);
+    for (const Collective collective : kCollectives) {
+      const auto recipe =
+          pack(topology, routes, collective, bound_of(topology, collective), row.slices);
+      REQUIRE(recipe.has_value());
+      const Verdict verdict = verify(expand(*recipe, collective, row.ranks).value(), &routes);
+      INFO(row.network << name_of(collective) << ": " << verdict.why);
+      CHECK(verdict.correct);
+    }
   }
 }
 
