@@ -45,7 +45,6 @@ struct Capabilities {
   int alpha_exponent_min = 0, alpha_exponent_max = 0;  // min == max: the queue limit is fixed
   unsigned weight_min = 1, weight_max = 100;
   bool weights_are_percent = false;  // their sum must not exceed 100
-  bool strict_can_be_shaped = true;
   Remarking remarking = Remarking::kNone;
   bool overlay_uniform = false;  // copies DSCP and ECN at tunnel ends
   bool lag_members = true;       // QoS is applied to the members of a LAG

@@ -107,8 +107,6 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
   plan.dlcp_dscps = dscps_of(intent);
   plan.dscp = layout.value->dscp;
   plan.merges = std::move(layout.value->merges);
-  plan.hash_fields = {HashField::kSourceIp, HashField::kDestinationIp, HashField::kProtocol,
-                      HashField::kSourcePort, HashField::kDestinationPort};
   plan.hash_seed = device.hash_seed ? device.hash_seed : device.site->hash_seed;
   if (!finish(plan_features(intent, device, plan))) return result;
   plan_remarking(plan);

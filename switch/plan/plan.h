@@ -68,8 +68,6 @@ struct Merge {
   std::string reason;  // "sonic on tomahawk4 tells two levels apart (ECT)"
 };
 
-enum class HashField { kSourceIp, kDestinationIp, kProtocol, kSourcePort, kDestinationPort };
-
 // Features to render; absent ones are not rendered.
 struct TrimmingPlan {
   std::uint64_t size_bytes = 0;      // 0: the switch's default
@@ -96,8 +94,7 @@ struct SwitchPlan {
   std::uint64_t dlcp_dscps = 0;  // bit d: some tenant marks DSCP d
   std::array<DscpRow, kDscpCount> dscp;
   std::vector<PortGroupPlan> groups;
-  std::vector<HashField> hash_fields;  // ECMP and LAG
-  std::optional<unsigned> hash_seed;   // as stated, or the switch's default
+  std::optional<unsigned> hash_seed;  // as stated, or the switch's default
   PlannedFeatures features;
   // By the DSCP to which untrusted ports' marks are rewritten: the class that carries only those
   // packets.

@@ -152,11 +152,8 @@ Json group_row(const SwitchPlan& plan, const PortGroupPlan& planned, std::size_t
 }  // namespace
 
 Json script_context(const SwitchPlan& plan) {
-  const auto& fields = plan.hash_fields;
   Json context = {{"switch", plan.name},
                   {"root", hex(kHandle)},
-                  {"by_source_port",
-                   std::find(fields.begin(), fields.end(), HashField::kSourcePort) != fields.end()},
                   {"groups", Json::array()},
                   {"imported", Json::array()}};
   const auto* import = dynamic_cast<const Import*>(plan.site->document.get());
