@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "util/median.h"
+
 namespace dlcp::order {
 namespace {
 
@@ -14,13 +16,6 @@ using fabric::Fabric;
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 int deepest_leaf(const Fabric& fabric) {

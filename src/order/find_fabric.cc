@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "order/clusters.h"
 #include "order/threshold.h"
+#include "util/median.h"
 
 namespace dlcp::order {
 namespace {
@@ -15,13 +15,6 @@ using Leaves = std::vector<std::vector<int>>;
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 // For each pair of leaves, the median of the known distances between their hosts.

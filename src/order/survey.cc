@@ -7,6 +7,7 @@
 
 #include "order/clusters.h"
 #include "order/threshold.h"
+#include "util/median.h"
 #include "util/rng.h"
 
 namespace dlcp::order {
@@ -18,13 +19,6 @@ constexpr std::size_t kSamplesMax = 3;  // pivots before a network counts as fla
 constexpr std::size_t kJury = 6;
 constexpr std::size_t kBeyondMin = 4;     // hosts farther away than any pair in a sample
 constexpr std::size_t kFullSample = 256;  // hosts that determine the threshold of a full survey
-
-double median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 class Surveyor {
  public:
@@ -219,7 +213,7 @@ class Surveyor {
     }
     if (const auto d = and_to >= 0 ? known_.distance(host, and_to) : std::nullopt)
       distances.push_back(*d);
-    return median(std::move(distances));
+    return median(std::move(distances), std::nan(""));
   }
 
   // Hosts that noise has kept out of their leaf, or that always answer slowly, end up in a small

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "util/median.h"
+
 namespace dlcp::whatif {
 namespace {
 
@@ -70,13 +72,6 @@ void find_period(const std::vector<std::uint32_t>& signature, Steps& steps) {
     steps.agreement = agreement[period];
     return;
   }
-}
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 struct Phase {
