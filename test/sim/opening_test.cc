@@ -17,8 +17,7 @@ namespace {
 using Datagram = std::vector<std::byte>;
 
 World two_hosts(Duration peer_timeout = 5s) {
-  WorldConfig config;
-  config.network = single_switch(2, {});
+  WorldConfig config = behind_a_switch();
   config.core.peer_timeout = peer_timeout;
   return World(std::move(config));
 }
@@ -32,7 +31,7 @@ bool is(const Datagram& datagram, wire::FrameType type) {
   return head && head->type == type;
 }
 
-// A HELLO to listener `number` of host 1, from a sender with the invitation.
+// A HELLO to listener `number`, from a sender with the invitation.
 Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token,
                   HostIndex from = 0) {
   const auto invitation = world.invitation(number);
@@ -53,28 +52,20 @@ Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token
 
 }  // namespace
 
-TEST_CASE("a connect to a closed listener is refused at once") {
+TEST_CASE("a listener that is closed, also between HELLO and START, refuses at once") {
   World world = two_hosts();
   world.ledger().allow_failures();
-  const auto first = world.open_flow(0, 1);
-  world.endpoint(1).close_listener(world.now(), world.flow(first).listener);
-  const Time begin = world.now();
-  world.run_until(begin + 5s, [&] { return world.flow(first).send_error.has_value(); });
-  REQUIRE(world.flow(first).send_error.has_value());
-  CHECK(world.now() - begin < 10ms);
-  CHECK_THAT(world.flow(first).send_error->message(), Contains("the listener was closed"));
-}
-
-TEST_CASE("a listener that closes between HELLO and START refuses and leaves no state") {
-  World world = two_hosts();
-  world.ledger().allow_failures();
+  const bool after_hello = GENERATE(false, true);
+  CAPTURE(after_hello);
   bool welcomed = false;
-  world.set_filter([&](HostIndex to, Datagram& datagram) {
-    if (to == 0 && is(datagram, wire::FrameType::kWelcome)) welcomed = true;
-    return !(to == 1 && is(datagram, wire::FrameType::kStart) && !welcomed);
-  });
+  if (after_hello) {
+    world.set_filter([&](HostIndex to, Datagram& datagram) {
+      if (to == 0 && is(datagram, wire::FrameType::kWelcome)) welcomed = true;
+      return !(to == 1 && is(datagram, wire::FrameType::kStart) && !welcomed);
+    });
+  }
   const auto flow = world.open_flow(0, 1);
-  world.run_until(world.now() + 1s, [&] { return welcomed; });
+  if (after_hello) world.run_until(world.now() + 1s, [&] { return welcomed; });
   world.endpoint(1).close_listener(world.now(), world.flow(flow).listener);
   const Time begin = world.now();
   world.run_until(begin + 5s, [&] { return world.flow(flow).send_error.has_value(); });
@@ -140,22 +131,8 @@ TEST_CASE("two senders with equal tokens both connect") {
     if (to < 2 && is(datagram, wire::FrameType::kWelcome)) ++welcomes[to];
     return true;
   });
-  const auto invitation = world.invitation(1);
-  for (const HostIndex from : {0u, 1u}) {
-    wire::Hello hello;
-    hello.destination = wire::listener_token(invitation);
-    hello.listener_number = 1;
-    hello.sender_token = 77;
-    hello.association = 78;
-    hello.stream = 1;
-    hello.sender_address = world.network().host(from).local_address();
-    hello.datagram_bytes_max = 1472;
-    hello.hello_bytes = 548;
-    wire::Buffer frame;
-    wire::encode(hello, frame);
-    wire::seal(frame, wire::listener_key(invitation, {}), 0, 0);
-    world.deliver(2, frame);
-  }
+  for (const HostIndex from : {0u, 1u})
+    world.deliver(2, hello_to(world, 1, 77, from));
   world.run_for(10ms);
   CHECK(welcomes[0] >= 1);
   CHECK(welcomes[1] >= 1);
@@ -194,8 +171,7 @@ TEST_CASE("packets from another source address are counted and dropped, even wit
 }
 
 TEST_CASE("ranks with different site secrets drop each other's packets") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
+  WorldConfig config = behind_a_switch();
   config.core.peer_timeout = 1s;
   config.site_secret = [](HostIndex host) { return wire::Key{host + 1, 9}; };
   World world(std::move(config));
@@ -229,8 +205,7 @@ TEST_CASE("a listener receives a refusal once, though three of four REFUSE frame
 }
 
 TEST_CASE("a refusal because of a different secret is reported, marked as unproven") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
+  WorldConfig config = behind_a_switch();
   bool alike = false;
   SECTION("different secrets") {
     config.site_secret = [](HostIndex host) { return wire::Key{host + 1, 9}; };

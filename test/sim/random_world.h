@@ -1,9 +1,18 @@
-// Worlds, faults and traffic drawn from a seed: short tests that differ in every parameter.
+// Worlds, faults and traffic drawn from a seed: short tests that differ in every parameter. Also
+// the plainest world, for tests of one connection.
 #pragma once
 
 #include "world.h"
 
 namespace dlcp::test {
+
+// Two hosts behind one switch, with the usual settings.
+inline WorldConfig behind_a_switch(std::uint64_t seed = 1) {
+  WorldConfig config;
+  config.network = datapath::sim::single_switch(2, {});
+  config.network.seed = config.seed = seed;
+  return config;
+}
 
 // Two to four hosts behind one switch or on a small leaf-spine fabric.
 WorldConfig random_world(Rng& rng, std::uint64_t seed);
