@@ -37,6 +37,8 @@ struct NamedCount {
   std::uint64_t value = 0;
 };
 
+class Placer;
+
 class Datapath {
  public:
   virtual ~Datapath() = default;
@@ -104,6 +106,10 @@ class Datapath {
   virtual bool reads(std::span<const std::byte>) { return false; }
   // Makes reads(memory) false. Packets that have not left yet are lost, whatever their memory.
   virtual void abandon(std::span<const std::byte>) {}
+
+  // The interface for packets whose payload the card of the receiver writes directly into its
+  // memory (placer.h); nullptr if this datapath has none. It belongs to the datapath.
+  virtual Placer* placer() { return nullptr; }
 };
 
 }  // namespace dlcp::datapath

@@ -41,6 +41,7 @@ class ForwardingDatapath : public Datapath {
   void release_memory(std::span<std::byte> memory) override { inner_.release_memory(memory); }
   bool reads(std::span<const std::byte> memory) override { return inner_.reads(memory); }
   void abandon(std::span<const std::byte> memory) override { inner_.abandon(memory); }
+  Placer* placer() override { return inner_.placer(); }
 
  protected:
   // `inner` must outlive this object.

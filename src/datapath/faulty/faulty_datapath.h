@@ -38,6 +38,8 @@ class FaultyDatapath final : public ForwardingDatapath {
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   // When receive() must be called to send the next packet held back; kNever if none is.
   Time next_release() const override;
+  // Placed packets would pass without faults, so that there are none.
+  Placer* placer() override { return nullptr; }
 
   bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
   const FaultCounters& counters() const { return counters_; }

@@ -1,0 +1,77 @@
+// The interface of a datapath that places data (placement.h has the types and the rules). Used by
+// the same thread as the datapath itself. Datapath::placer() returns it, or nullptr.
+//
+// Setting up a link: each side calls open_link() and widen(), sends its introduction() to the peer,
+// and calls connect() with the peer's. connect() may create queue pairs for paths that only the
+// peer has widened; the introduction is then sent again. A side may send on a path once both
+// introductions have arrived at both sides, which paths() tells. All of these calls can be repeated
+// at any time, with old introductions too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "datapath/placement.h"
+#include "util/result.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath {
+
+class Placer {
+ public:
+  virtual ~Placer() = default;
+
+  virtual PlacementLimits placement_limits() const = 0;
+
+  // --- Links
+
+  // `peer` is the address that ordinary packets are sent to. Fails if placed packets cannot reach
+  // it, or if the device has no room for the queue pairs of another link.
+  virtual Result<LinkId> open_link(const wire::EndpointAddress& peer) = 0;
+  // Creates queue pairs until the class has `paths` of them, or as many as the limits allow, which
+  // is not an error. It fails if the card refuses. Creating one may take milliseconds.
+  virtual Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) = 0;
+  // What the peer needs for connect(). `introduction_version` changes whenever it has to be sent
+  // again; 0 if there is no such link.
+  virtual Introduction introduction(LinkId link) const = 0;
+  virtual std::uint32_t introduction_version(LinkId link) const = 0;
+  // Fails if the introduction, which comes from the network, is malformed, or if the two sides have
+  // no common way to place data; use ordinary packets then.
+  virtual Status connect(LinkId link, std::span<const std::byte> introduction) = 0;
+  // Paths 0 .. paths()-1 of the class can carry packets in both directions. The number may shrink
+  // if the card fails.
+  virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
+  // receives_per_path of the peer; 0 before connect().
+  virtual std::uint32_t receives_of_peer(LinkId link) const = 0;
+  // Destroys the queue pairs: packets that have not left are lost. Permissions of the link are
+  // revoked before it returns, without events.
+  virtual void close_link(LinkId link) = 0;
+
+  // --- Permissions of this receiver
+
+  // Begins to allow the peer to write to `memory`, part of registered memory. One event kGranted or
+  // kRefused follows.
+  virtual PermissionId permit(LinkId link, std::span<std::byte> memory) = 0;
+  // Begins to take it back, at any time after permit(), once. One event kRevoked follows; without
+  // it, the card may still write. If permit() had no event yet, kRevoked is the only one, unless
+  // kRefused is.
+  virtual void revoke(PermissionId id) = 0;
+  // Makes progress with both and reports what is finished; a number below out.size() means that
+  // nothing else is. Datapath::release_memory() revokes all permissions in that memory before it
+  // returns and reports them here.
+  virtual std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) = 0;
+
+  // --- Packets
+
+  // True if place() can send from this memory, because it is registered.
+  virtual bool can_place_from(std::span<const std::byte> memory) = 0;
+  // Sends packets in order and returns how many were accepted; the caller offers the rest later.
+  // The card reads the payloads after return: Datapath::reads() and abandon() include them. A
+  // packet of a path or key that does not work any more counts as accepted and is lost.
+  virtual std::size_t place(std::span<const PlacedPacket> packets) = 0;
+  // Reports arrived packets, at most out.size() runs. What it reports is in memory already.
+  virtual std::size_t placed(Time now, std::span<PlacedRun> out) = 0;
+};
+
+}  // namespace dlcp::datapath
