@@ -102,12 +102,16 @@ struct Introduction {
 };
 
 struct PlacementLimits {
-  bool is_reliable = false;  // RC: the card repeats lost packets, so none is lost while it works
-  std::uint32_t payload_bytes_max = 0;
+  bool is_reliable = false;     // RC: the card repeats lost packets, so none is lost while it works
   std::uint32_t paths_max = 0;  // of one class of one link
-  // Packets of a peer that one path can hold before it drops them: the limit of what a peer may
-  // have sent on it without an acknowledgement.
-  std::uint32_t receives_per_path = 0;
+};
+
+// What the two sides of a connected link can do; all 0 before.
+struct LinkLimits {
+  std::uint32_t payload_bytes_max = 0;  // of one packet: the smaller MTU of the two cards
+  // Packets that one path of the peer can hold before it drops them. It limits how many may have
+  // been sent on a path without an acknowledgement.
+  std::uint32_t packets_per_path_max = 0;
 };
 
 }  // namespace dlcp::datapath

@@ -42,8 +42,7 @@ class Placer {
   // Paths 0 .. paths()-1 of the class can carry packets in both directions. The number may shrink
   // if the card fails.
   virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
-  // receives_per_path of the peer; 0 before connect().
-  virtual std::uint32_t receives_of_peer(LinkId link) const = 0;
+  virtual LinkLimits link_limits(LinkId link) const = 0;
   // Destroys the queue pairs: packets that have not left are lost. Permissions of the link are
   // revoked before it returns, without events.
   virtual void close_link(LinkId link) = 0;
@@ -58,8 +57,8 @@ class Placer {
   // kRefused is.
   virtual void revoke(PermissionId id) = 0;
   // Makes progress with both and reports what is finished; a number below out.size() means that
-  // nothing else is. Datapath::release_memory() revokes all permissions in that memory before it
-  // returns and reports them here.
+  // nothing else is. When a registration ends (the last Datapath::release_memory() of a piece), all
+  // permissions in that memory are revoked before the call returns, and reported here.
   virtual std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) = 0;
 
   // --- Packets
