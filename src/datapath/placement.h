@@ -20,7 +20,8 @@
 namespace dlcp::datapath {
 
 // The immediate of a placed packet. The receiver chooses slot and generation for each segment of at
-// most kSegmentPacketsMax packets; `index` counts the packets of the segment.
+// most kSegmentPacketsMax packets. `index` names a packet of the segment; the datapath does not
+// interpret it.
 struct PlacedIndex {
   static constexpr unsigned kSlotBits = 14;
   static constexpr unsigned kIndexBits = 10;
@@ -83,8 +84,8 @@ struct PlacedPacket {
   std::span<const std::byte> payload;  // registered memory, 1 .. payload_bytes_max
 };
 
-// Packets first.index, first.index + 1, ... of one segment that arrived one after the other on one
-// path. A packet that the network or the sender has repeated is reported again.
+// Packets with the indexes first.index, first.index + 1, ... of one segment that arrived one after
+// the other on one path. A packet that the network or the sender has repeated is reported again.
 struct PlacedRun {
   LinkPath way;
   PlacedIndex first;
@@ -93,7 +94,7 @@ struct PlacedRun {
   Time arrived_at;
 };
 
-// What the peer needs to know for its connect(): opaque to the caller.
+// The data that the peer needs for its connect(): opaque to the caller.
 struct Introduction {
   static constexpr std::size_t kMaxBytes = 200;
   std::array<std::byte, kMaxBytes> bytes{};
@@ -106,7 +107,7 @@ struct PlacementLimits {
   std::uint32_t paths_max = 0;  // of one class of one link
 };
 
-// What the two sides of a connected link can do; all 0 before.
+// The limits of both sides of a connected link; all 0 before.
 struct LinkLimits {
   std::uint32_t payload_bytes_max = 0;  // of one packet: the smaller MTU of the two cards
   // Packets that one path of the peer can hold before it drops them. It limits how many may have

@@ -32,8 +32,8 @@ class Placer {
   // Creates queue pairs until the class has `paths` of them, or as many as the limits allow, which
   // is not an error. It fails if the card refuses. Creating one may take milliseconds.
   virtual Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) = 0;
-  // What the peer needs for connect(). `introduction_version` changes whenever it has to be sent
-  // again; 0 if there is no such link.
+  // Contains the data that the peer needs for connect(). `introduction_version` changes whenever it
+  // has to be sent again; 0 if there is no such link.
   virtual Introduction introduction(LinkId link) const = 0;
   virtual std::uint32_t introduction_version(LinkId link) const = 0;
   // Fails if the introduction, which comes from the network, is malformed, or if the two sides have
@@ -69,7 +69,7 @@ class Placer {
   // The card reads the payloads after return: Datapath::reads() and abandon() include them. A
   // packet of a path or key that does not work any more counts as accepted and is lost.
   virtual std::size_t place(std::span<const PlacedPacket> packets) = 0;
-  // Reports arrived packets, at most out.size() runs. What it reports is in memory already.
+  // Reports arrived packets, at most out.size() runs. Their bytes are in memory already.
   virtual std::size_t placed(Time now, std::span<PlacedRun> out) = 0;
 };
 

@@ -13,6 +13,8 @@ constexpr std::uint8_t kHopLimit = 64;
 constexpr Duration kUnreachablePause = 1s;  // the kernel may have waited as long for ARP
 constexpr std::uint16_t kPortBits = 0x3fff;
 
+}  // namespace
+
 std::array<std::uint8_t, 16> gid_of(const IpAddress& ip) {
   if (ip.family == IpFamily::kV6) return ip.bytes;
   std::array<std::uint8_t, 16> gid{};
@@ -20,8 +22,6 @@ std::array<std::uint8_t, 16> gid_of(const IpAddress& ip) {
   std::copy_n(ip.bytes.begin(), 4, gid.begin() + 12);
   return gid;
 }
-
-}  // namespace
 
 std::size_t AddressHandles::KeyHash::operator()(const Key& key) const {
   std::uint64_t high = 0;

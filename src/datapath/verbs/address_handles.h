@@ -69,6 +69,8 @@ class AddressHandles {
   std::uint64_t made_ = 0;
 };
 
+// The GID of an IP address in RoCEv2: IPv4 addresses are mapped into IPv6.
+std::array<std::uint8_t, 16> gid_of(const IpAddress& ip);
 // Flow labels for `paths` paths whose UDP source ports all differ, by the hash that drivers use
 // (upper six bits folded into the lower fourteen). None is 0, which means "any port".
 std::vector<std::uint32_t> flow_labels(std::size_t paths, std::uint64_t seed);

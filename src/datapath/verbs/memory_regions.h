@@ -17,11 +17,15 @@ namespace dlcp::datapath {
 
 class MemoryRegions {
  public:
-  explicit MemoryRegions(VerbsCard& card) : card_(card) {}
+  // If `bindable`, memory windows can be bound in the regions.
+  explicit MemoryRegions(VerbsCard& card, bool bindable = false)
+      : card_(card), bindable_(bindable) {}
 
   // The caller keeps the memory mapped until the matching release().
   Status add(std::span<std::byte> memory);
   void release(std::span<std::byte> memory);
+  // True if the next release() of this piece ends its registration.
+  bool is_last_use(std::span<std::byte> memory) const;
 
   // The key of a registration that covers `piece`; nullopt if there is none.
   std::optional<std::uint32_t> key_of(std::span<const std::byte> piece) {
@@ -29,21 +33,28 @@ class MemoryRegions {
     if (range.first >= last_.first && range.second <= last_.second) return last_key_;
     return look_up(range);
   }
+  // The registration that covers `piece`, if windows can be bound in it; nullptr if not.
+  ibv_mr* bindable_region_of(std::span<const std::byte> piece);
 
  private:
   struct Region {
     MrPtr mr;
     std::size_t users = 0;
+    bool is_bindable = false;
   };
   using Range = std::pair<std::uintptr_t, std::uintptr_t>;  // begin, end
   static Range range_of(std::span<const std::byte> memory) {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
     return {begin, begin + memory.size()};
   }
+  using Regions = std::map<Range, Region>;
+  ibv_mr* register_with(std::span<std::byte> memory, int access);
+  Regions::const_iterator find(Range piece) const;  // one that covers the piece
   std::optional<std::uint32_t> look_up(Range piece);
 
   VerbsCard& card_;
-  std::map<Range, Region> regions_;
+  const bool bindable_;
+  Regions regions_;
   std::uintptr_t longest_ = 0;  // longest region so far; bounds the search
   Range last_{};                // the last region found, for the next packet
   std::uint32_t last_key_ = 0;

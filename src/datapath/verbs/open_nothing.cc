@@ -16,6 +16,10 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions&) {
   return not_built();
 }
 
+Result<PlacementAbility> test_placement(const RocePort&) {
+  return not_built();
+}
+
 Status check_verbs() {
   return not_built();
 }

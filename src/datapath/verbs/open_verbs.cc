@@ -1,4 +1,5 @@
 // Used if the build has rdma-core's headers.
+#include "datapath/verbs/placement/self_test.h"
 #include "datapath/verbs/verbs_datapath.h"
 #include "datapath/verbs/verbs_options.h"
 
@@ -13,6 +14,12 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
   out.source_ports = opened.value()->source_ports();
   out.datapath = std::move(opened).value();
   return out;
+}
+
+Result<PlacementAbility> test_placement(const RocePort& port) {
+  auto library = verbs_library();
+  if (!library) return library.error();
+  return self_test(std::move(library).value(), port);
 }
 
 Status check_verbs() {

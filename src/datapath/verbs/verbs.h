@@ -31,6 +31,10 @@ class Verbs {
   virtual int dealloc_pd(ibv_pd* pd) = 0;
   virtual ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) = 0;
   virtual int dereg_mr(ibv_mr* mr) = 0;
+  // Memory windows of type 1.
+  virtual ibv_mw* alloc_mw(ibv_pd* pd) = 0;
+  virtual int dealloc_mw(ibv_mw* mw) = 0;
+  virtual int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) = 0;
   virtual ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) = 0;
   virtual int destroy_ah(ibv_ah* ah) = 0;
 
@@ -66,6 +70,7 @@ using VerbsPtr = std::unique_ptr<Object, VerbsDeleter<Object, unmake>>;
 using ContextPtr = VerbsPtr<ibv_context, &Verbs::close_device>;
 using PdPtr = VerbsPtr<ibv_pd, &Verbs::dealloc_pd>;
 using MrPtr = VerbsPtr<ibv_mr, &Verbs::dereg_mr>;
+using MwPtr = VerbsPtr<ibv_mw, &Verbs::dealloc_mw>;
 using AhPtr = VerbsPtr<ibv_ah, &Verbs::destroy_ah>;
 using ChannelPtr = VerbsPtr<ibv_comp_channel, &Verbs::destroy_comp_channel>;
 using CqPtr = VerbsPtr<ibv_cq, &Verbs::destroy_cq>;

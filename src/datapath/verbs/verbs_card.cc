@@ -75,6 +75,7 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
   if (const int error =
           v->query_port(card->context.get(), static_cast<std::uint8_t>(port.port), &attributes))
     return verbs_error("query the port's state", port, error);
+  card->path_mtu = attributes.active_mtu;
   card->mtu = std::size_t{128} << attributes.active_mtu;  // IBV_MTU_256 is 1, and so on
   if (card->mtu < kSmallestMtu) {
     return Error{ErrorCode::kInvalidUsage,
@@ -89,9 +90,10 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
   card->channel = {v->create_comp_channel(card->context.get()), {v}};
   if (card->pd == nullptr || card->channel == nullptr)
     return verbs_error("allocate a protection domain", port, 0);
+  card->entries_max = static_cast<std::uint32_t>(std::max(device.max_cqe, 1));
+  card->windows_max = static_cast<std::uint32_t>(std::max(device.max_mw, 0));
   const auto entries = [&](std::uint32_t wanted) {
-    return static_cast<int>(
-        std::min<std::uint32_t>(wanted, static_cast<std::uint32_t>(std::max(device.max_cqe, 1))));
+    return static_cast<int>(std::min(wanted, card->entries_max));
   };
   card->send_cq = {v->create_cq(card->context.get(), entries(send_entries), nullptr), {v}};
   card->receive_cq = {

@@ -32,6 +32,9 @@ struct VerbsCard {
   std::size_t mtu = 0;             // largest datagram above the UDP and RoCE headers
   std::uint32_t requests_max = 0;  // of one queue
   std::uint32_t handles_max = 0;   // address handles
+  std::uint32_t entries_max = 0;   // of one completion queue
+  std::uint32_t windows_max = 0;   // memory windows
+  ibv_mtu path_mtu = IBV_MTU_1024;
 
   // `send_entries` and `receive_entries`: capacity of the completion queues.
   static Result<std::unique_ptr<VerbsCard>> open(std::shared_ptr<Verbs> verbs, const RocePort& port,

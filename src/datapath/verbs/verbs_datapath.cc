@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -46,7 +47,7 @@ bool watch(int poll, int descriptor) {
 
 VerbsDatapath::VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions& options)
     : card_(std::move(card)),
-      regions_(*card_),
+      regions_(*card_, options.placement.permissions == PermissionKind::kWindow),
       handles_(*card_, handle_options(*card_, options)),
       wait_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (options.datagram_bytes_max != 0)
@@ -85,10 +86,30 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
       !watch(wait_.get(), card_->context->async_fd))
     return verbs_error("wait for completions", card_->port, 0);
   paths_ = card_->port.entropy == Entropy::kFlowLabel ? options.paths : rings_.size();
+  if (auto opened = open_placer(options); !opened) return opened.error();
   address_.ip = card_->port.gid.ip;
   address_.add(LocatorKind::kQueuePair, receive_->queue_pair_number());
   address_blob_ = encode(address_);
   return Unit{};
+}
+
+Status VerbsDatapath::open_placer(const VerbsOptions& options) {
+  if (!options.placement.places()) return Unit{};
+  VerbsPlacer::Options placing;
+  placing.ability = options.placement;
+  placing.marks = {options.tos, flow_labels(kPathsPerClassMax, options.seed)};
+  auto placer = VerbsPlacer::open(*card_, regions_, placing);
+  if (!placer) return placer.error();
+  placer_ = std::move(placer).value();
+  return Unit{};
+}
+
+std::vector<NamedCount> VerbsDatapath::counts() const {
+  auto counts = counts_of<VerbsCounters>(counters_, kVerbsCounterRows);
+  const PlacementCounters placing = placer_ != nullptr ? placer_->counters() : PlacementCounters{};
+  std::ranges::copy(counts_of<PlacementCounters>(placing, kPlacementCounterRows),
+                    std::back_inserter(counts));
+  return counts;
 }
 
 std::size_t VerbsDatapath::source_ports() const {
@@ -241,6 +262,7 @@ void VerbsDatapath::collect_events() {
     gone_ = gone_ || card_->verbs->is_removed(card_->context.get());
   }
   if (gone_) {  // its descriptors would report this forever
+    if (placer_ != nullptr) placer_->stop();
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->channel->fd, nullptr);
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->context->async_fd, nullptr);
   }
@@ -250,12 +272,15 @@ bool VerbsDatapath::arm() {
   if (gone_) return false;
   collect_events();
   if (armed_) {
-    ibv_cq* cq = nullptr;
-    if (card_->verbs->get_cq_event(card_->channel.get(), &cq) != 0)
-      return false;  // nothing has arrived since, and an event will report it
-    card_->verbs->ack_cq_events(cq, 1);
+    bool has_event = false;
+    for (ibv_cq* cq = nullptr; card_->verbs->get_cq_event(card_->channel.get(), &cq) == 0;) {
+      card_->verbs->ack_cq_events(cq, 1);
+      has_event = true;
+    }
+    if (!has_event) return false;  // nothing has arrived since, and an event will report it
   }
-  armed_ = card_->verbs->req_notify_cq(card_->receive_cq.get()) == 0;
+  armed_ = card_->verbs->req_notify_cq(card_->receive_cq.get()) == 0 &&
+           (placer_ == nullptr || placer_->arm());
   return true;
 }
 
@@ -268,6 +293,7 @@ std::optional<Error> VerbsDatapath::failure() const {
 }
 
 bool VerbsDatapath::reads(std::span<const std::byte> memory) {
+  if (placer_ != nullptr && placer_->reads(memory)) return true;
   const auto read_by = [&](const auto& ring) { return ring->reads(memory); };
   if (std::ranges::none_of(rings_, read_by)) return false;
   collect_completions();
@@ -277,9 +303,11 @@ bool VerbsDatapath::reads(std::span<const std::byte> memory) {
 void VerbsDatapath::abandon(std::span<const std::byte> memory) {
   for (const auto& ring : rings_)
     if (ring->reads(memory)) ring->discard();
+  if (placer_ != nullptr) placer_->abandon(memory);
 }
 
 void VerbsDatapath::release_memory(std::span<std::byte> memory) {
+  if (placer_ != nullptr && regions_.is_last_use(memory)) placer_->on_release(memory);
   regions_.release(memory);
 }
 

@@ -14,6 +14,7 @@
 #include "datapath/device_address.h"
 #include "datapath/verbs/address_handles.h"
 #include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/placement/verbs_placer.h"
 #include "datapath/verbs/receive_ring.h"
 #include "datapath/verbs/send_ring.h"
 #include "datapath/verbs/verbs_card.h"
@@ -28,9 +29,7 @@ class VerbsDatapath final : public Datapath {
                                                      const VerbsOptions& options);
 
   std::string_view name() const override { return "verbs"; }
-  std::vector<NamedCount> counts() const override {
-    return counts_of<VerbsCounters>(counters_, kVerbsCounterRows);
-  }
+  std::vector<NamedCount> counts() const override;
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
@@ -44,6 +43,7 @@ class VerbsDatapath final : public Datapath {
   bool reads(std::span<const std::byte> memory) override;
   void abandon(std::span<const std::byte> memory) override;
   std::optional<Error> failure() const override;
+  Placer* placer() override { return placer_.get(); }
 
   const VerbsCounters& counters() const { return counters_; }
   // Number of UDP source ports of packets to one peer, as far as the driver's behaviour is known.
@@ -53,6 +53,7 @@ class VerbsDatapath final : public Datapath {
   VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions& options);
 
   Status open_rings(const VerbsOptions& options);
+  Status open_placer(const VerbsOptions& options);
   bool resolve(const wire::EndpointAddress& destination);
   void turn_to(const wire::TxPacket& packet);
   bool add(const wire::TxPacket& packet);
@@ -66,6 +67,7 @@ class VerbsDatapath final : public Datapath {
   AddressHandles handles_;
   std::vector<std::unique_ptr<SendRing>> rings_;  // one for all paths, or one for each
   std::unique_ptr<ReceiveRing> receive_;
+  std::unique_ptr<VerbsPlacer> placer_;  // null if the options have none
   Fd wait_;  // epoll over the completion channel and the device's events
   std::size_t paths_ = 1;
   DeviceAddress address_;

@@ -122,6 +122,11 @@ class LibraryVerbs final : public Verbs {
     return f_.reg_mr(pd, address, length, access);
   }
   int dereg_mr(ibv_mr* mr) override { return f_.dereg_mr(mr); }
+  ibv_mw* alloc_mw(ibv_pd* pd) override { return ibv_alloc_mw(pd, IBV_MW_TYPE_1); }
+  int dealloc_mw(ibv_mw* mw) override { return ibv_dealloc_mw(mw); }
+  int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) override {
+    return ibv_bind_mw(qp, mw, bind);
+  }
   ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) override {
     return f_.create_ah(pd, attributes);
   }

@@ -8,6 +8,7 @@
 
 #include "datapath/datapath.h"
 #include "datapath/marks.h"
+#include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/roce_ports.h"
 #include "util/result.h"
 
@@ -22,6 +23,7 @@ struct VerbsOptions {
   std::uint32_t send_requests = 2048;  // of all queue pairs together
   std::size_t handles_max = 8192;      // address handles
   std::uint64_t seed = 1;              // for the flow labels
+  PlacementAbility placement;          // from test_placement(); as it is here: no placed packets
 };
 
 struct OpenedVerbs {

@@ -1,6 +1,7 @@
-// A network card in memory, to test cases that are rare with a real card: it holds requests back,
-// fails them, refuses calls and disappears. It is as strict as real cards: a request may name only
-// registered memory, an address handle only while it exists, and no object may be left at the end.
+// A network card in memory for datagrams (fake_write_card.h adds RDMA WRITE), to test cases that
+// are rare with a real card: it holds requests back, fails them, refuses calls and disappears. It
+// is as strict as real cards: a request may name only registered memory, an address handle only
+// while it exists, and no object may be left at the end.
 #pragma once
 
 #include <fcntl.h>
@@ -30,6 +31,7 @@ struct FakeAh : ibv_ah {
 };
 
 struct FakeQp : ibv_qp {
+  FakeQp() : ibv_qp{} {}
   struct Sent {
     ibv_wc completion{};
     bool is_signalled = false;
@@ -37,6 +39,7 @@ struct FakeQp : ibv_qp {
     std::uint32_t to = 0;
     std::uint8_t tos = 0;
   };
+  ibv_qp_cap limits{};
   std::deque<Sent> sending;  // posted, not sent yet
   std::deque<ibv_recv_wr> receiving;
   std::deque<ibv_sge> buffers;
@@ -132,6 +135,12 @@ class FakeVerbs : public Verbs {
     delete mr;
     return 0;
   }
+  ibv_mw* alloc_mw(ibv_pd*) override {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  int dealloc_mw(ibv_mw*) override { return EINVAL; }
+  int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind*) override { return EINVAL; }
   ibv_ah* create_ah(ibv_pd*, ibv_ah_attr* attributes) override {
     if (refuses_handles) {
       errno = ETIMEDOUT;
@@ -182,11 +191,13 @@ class FakeVerbs : public Verbs {
       errno = EIO;
       return nullptr;
     }
-    auto* qp = made(new FakeQp{});
+    auto* qp = made(new FakeQp);
+    qp->qp_type = attributes->qp_type;
     qp->qp_num = ++last_number_;
     qp->send_cq = attributes->send_cq;
     qp->recv_cq = attributes->recv_cq;
     attributes->cap.max_inline_data = 0;
+    qp->limits = attributes->cap;
     queue_pairs_[qp->qp_num] = qp;
     return qp;
   }
@@ -224,12 +235,12 @@ class FakeVerbs : public Verbs {
     auto& qp = *static_cast<FakeQp*>(to);
     for (; request != nullptr; request = request->next) {
       qp.receiving.push_back(*request);
-      qp.buffers.push_back(*request->sg_list);
+      qp.buffers.push_back(request->num_sge > 0 ? *request->sg_list : ibv_sge{});
     }
     return 0;
   }
 
- private:
+ protected:
   template <class Object>
   Object* made(Object* object) {
     others.insert(object);
@@ -240,6 +251,15 @@ class FakeVerbs : public Verbs {
     others.erase(object);
     delete object;
     return 0;
+  }
+
+  static void complete(FakeCq& cq, const ibv_wc& completion) {
+    cq.completions.push_back(completion);
+    if (cq.wants_event && cq.channel != nullptr) {
+      cq.wants_event = false;
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto put = write(cq.channel->fd, &one, sizeof one);
+    }
   }
 
   void gather(const ibv_sge& piece, FakeQp::Sent& sent) const {
@@ -254,6 +274,9 @@ class FakeVerbs : public Verbs {
     sent.completion.status = IBV_WC_LOC_PROT_ERR;
   }
 
+  std::map<std::uint32_t, FakeQp*> queue_pairs_;
+
+ private:
   void leave(FakeQp& qp) {
     const FakeQp::Sent sent = std::move(qp.sending.front());
     qp.sending.pop_front();
@@ -284,16 +307,6 @@ class FakeVerbs : public Verbs {
     complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
   }
 
-  static void complete(FakeCq& cq, const ibv_wc& completion) {
-    cq.completions.push_back(completion);
-    if (cq.wants_event && cq.channel != nullptr) {
-      cq.wants_event = false;
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const auto put = write(cq.channel->fd, &one, sizeof one);
-    }
-  }
-
-  std::map<std::uint32_t, FakeQp*> queue_pairs_;
   std::deque<ibv_async_event> events_;
   std::uint32_t last_number_ = 16;
   std::uint32_t last_key_ = 0;

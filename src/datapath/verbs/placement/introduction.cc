@@ -1,0 +1,114 @@
+#include "datapath/verbs/placement/introduction.h"
+
+#include "util/check.h"
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kMtuMin = 1;
+constexpr std::uint8_t kMtuMax = 5;
+
+static_assert(6 + 4 * kTrafficClassCount + 3 * kPathsPerLinkMax <= Introduction::kMaxBytes);
+
+class Writer {
+ public:
+  explicit Writer(Introduction& to) : to_(to) {}
+  void put(std::uint32_t value, unsigned bytes) {
+    while (bytes-- > 0)
+      to_.bytes[to_.size++] = static_cast<std::byte>(value >> 8 * bytes);
+  }
+
+ private:
+  Introduction& to_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> from) : from_(from) {}
+  // Returns 0 beyond the end.
+  std::uint32_t get(unsigned bytes) {
+    std::uint32_t value = 0;
+    is_short_ = is_short_ || from_.size() < bytes;
+    if (is_short_) return 0;
+    for (unsigned i = 0; i < bytes; ++i)
+      value = value << 8 | std::to_integer<std::uint32_t>(from_[i]);
+    from_ = from_.subspan(bytes);
+    return value;
+  }
+  bool is_short() const { return is_short_; }
+  bool is_at_end() const { return !is_short_ && from_.empty(); }
+
+ private:
+  std::span<const std::byte> from_;
+  bool is_short_ = false;
+};
+
+bool read_class(Reader& in, LinkDescription& link, std::size_t& paths) {
+  const std::uint32_t traffic_class = in.get(1);
+  const std::uint32_t count = in.get(1);
+  const std::uint32_t connected = in.get(2);
+  paths += count;
+  if (in.is_short() || traffic_class >= kTrafficClassCount || count == 0 ||
+      count > kPathsPerClassMax || paths > kPathsPerLinkMax || connected >> count != 0 ||
+      !link.classes[traffic_class].empty())
+    return false;
+  for (std::uint32_t p = 0; p < count; ++p)
+    link.classes[traffic_class].push_back({in.get(3), (connected >> p & 1) != 0});
+  return !in.is_short();
+}
+
+}  // namespace
+
+Introduction encode(const LinkDescription& link) {
+  Introduction out;
+  Writer to(out);
+  std::uint32_t classes = 0;
+  std::size_t paths = 0;
+  for (const auto& of_class : link.classes) {
+    check(of_class.size() <= kPathsPerClassMax, "a class has at most kPathsPerClassMax paths");
+    classes += of_class.empty() ? 0 : 1;
+    paths += of_class.size();
+  }
+  check(paths <= kPathsPerLinkMax, "a link has at most kPathsPerLinkMax paths");
+  to.put(kVersion, 1);
+  to.put(static_cast<std::uint32_t>(link.transport), 1);
+  to.put(link.mtu, 1);
+  to.put(classes, 1);
+  to.put(link.receives_per_path, 2);
+  for (std::size_t c = 0; c < link.classes.size(); ++c) {
+    const auto& of_class = link.classes[c];
+    if (of_class.empty()) continue;
+    std::uint32_t connected = 0;
+    for (std::size_t p = 0; p < of_class.size(); ++p)
+      connected |= of_class[p].is_connected ? 1u << p : 0;
+    to.put(static_cast<std::uint32_t>(c), 1);
+    to.put(static_cast<std::uint32_t>(of_class.size()), 1);
+    to.put(connected, 2);
+    for (const auto& path : of_class)
+      to.put(path.queue_pair, 3);
+  }
+  return out;
+}
+
+std::optional<LinkDescription> decode_introduction(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  LinkDescription link;
+  if (in.get(1) != kVersion) return std::nullopt;
+  const std::uint32_t transport = in.get(1);
+  link.mtu = static_cast<std::uint8_t>(in.get(1));
+  const std::uint32_t classes = in.get(1);
+  link.receives_per_path = static_cast<std::uint16_t>(in.get(2));
+  if (in.is_short() || link.mtu < kMtuMin || link.mtu > kMtuMax || link.receives_per_path == 0 ||
+      (transport != static_cast<std::uint32_t>(PlacementTransport::kUc) &&
+       transport != static_cast<std::uint32_t>(PlacementTransport::kRc)))
+    return std::nullopt;
+  link.transport = static_cast<PlacementTransport>(transport);
+  std::size_t paths = 0;
+  for (std::uint32_t c = 0; c < classes; ++c)
+    if (!read_class(in, link, paths)) return std::nullopt;
+  if (!in.is_at_end()) return std::nullopt;
+  return link;
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,40 @@
+// The content of an Introduction (datapath/placement.h): the queue pairs of one side of a link.
+//
+// Layout, big-endian: version (1), transport (1), MTU as in InfiniBand (1 = 256 bytes ... 5 =
+// 4096), number of classes (1), receives per path (2); for each class: class (1), number of paths
+// (1), which of them are connected (2, bit p for path p), then the queue pair of each path (3).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "datapath/placement.h"
+#include "datapath/verbs/placement/placement_ability.h"
+#include "dlcp/traffic_class.h"
+
+namespace dlcp::datapath {
+
+inline constexpr std::size_t kPathsPerClassMax = 16;
+// Queue pairs of a link, so that the introduction is small enough for any mix of classes.
+inline constexpr std::size_t kPathsPerLinkMax = 48;
+
+struct LinkDescription {
+  struct Path {
+    std::uint32_t queue_pair = 0;  // 24 bits
+    bool is_connected = false;     // to the other side's queue pair of this class and path
+  };
+  PlacementTransport transport = PlacementTransport::kUc;
+  std::uint8_t mtu = 0;  // ibv_mtu
+  std::uint16_t receives_per_path = 0;
+  std::array<std::vector<Path>, kTrafficClassCount> classes;  // by class
+};
+
+// Requires no more paths than the limits above.
+Introduction encode(const LinkDescription& link);
+// Returns nullopt unless the bytes, which come from the network, are exactly a valid encoding.
+std::optional<LinkDescription> decode_introduction(std::span<const std::byte> bytes);
+
+}  // namespace dlcp::datapath

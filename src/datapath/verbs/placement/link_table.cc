@@ -1,0 +1,188 @@
+#include "datapath/verbs/placement/link_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::size_t kPathsPerLinkMin = 2;  // if there are many peers
+
+Error no_such_link() {
+  return {ErrorCode::kInternal, "the link for placed packets does not exist", ""};
+}
+
+// The limit of packets in flight on one path: an eighth of the receives may be missing until the
+// next post.
+std::uint32_t usable(std::uint32_t receives) {
+  return receives - receives / 8;
+}
+
+}  // namespace
+
+LinkTable::LinkTable(VerbsCard& card, QueueTable& queues, ReceiveChain& receives, Marks marks)
+    : card_(card), queues_(queues), receives_(receives), marks_(std::move(marks)) {}
+
+LinkTable::Link* LinkTable::find(LinkId link) {
+  const auto found = links_.find(static_cast<std::uint32_t>(link));
+  return found != links_.end() ? &found->second : nullptr;
+}
+
+Result<LinkId> LinkTable::open(const IpAddress& peer) {
+  if (queues_.room() < kPathsPerLinkMin) {
+    return Error{
+        ErrorCode::kSystem,
+        fmt::format("{} has no room for the queue pairs of another peer: all {} are in use",
+                    to_string(card_.port), queues_.capacity()),
+        "data of this connection is sent in packets that are copied"};
+  }
+  links_[++last_id_].ip = peer;
+  return static_cast<LinkId>(last_id_);
+}
+
+// Half of all queues is reserved for links that have only few, so that late peers get some too.
+std::size_t LinkTable::paths_allowed(const Link& link) const {
+  const std::size_t share =
+      queues_.room() > queues_.capacity() / 2 ? kPathsPerLinkMax : kPathsPerLinkMin;
+  std::size_t used = 0;
+  for (const auto& of_class : link.queues)
+    used += of_class.size();
+  return std::min(share - std::min(used, share), queues_.room());
+}
+
+Status LinkTable::widen(LinkId id, TrafficClass traffic_class, std::size_t paths) {
+  Link* const link = find(id);
+  if (link == nullptr) return no_such_link();
+  auto& of_class = link->queues[static_cast<std::size_t>(traffic_class)];
+  const std::size_t wanted = std::min(paths, kPathsPerClassMax);
+  while (of_class.size() < wanted && paths_allowed(*link) > 0) {
+    auto queue = queues_.open({id, traffic_class, static_cast<wire::PathIndex>(of_class.size())});
+    if (!queue) return queue.error();
+    of_class.push_back(queue.value());
+    ++link->version;
+  }
+  return Unit{};
+}
+
+Introduction LinkTable::introduction(LinkId id) {
+  LinkDescription own;
+  own.transport = queues_.options().transport;
+  own.mtu = static_cast<std::uint8_t>(card_.path_mtu);
+  own.receives_per_path = static_cast<std::uint16_t>(usable(queues_.options().receives));
+  const Link* const link = find(id);
+  if (link == nullptr) return {};
+  for (std::size_t c = 0; c < link->queues.size(); ++c) {
+    for (const std::uint16_t index : link->queues[c]) {
+      const QueueTable::Slot& slot = queues_.at(index);
+      own.classes[c].push_back({slot.queue->number(), slot.remote.queue_pair != 0});
+    }
+  }
+  return encode(own);
+}
+
+// Introductions only grow, so that the order in which they arrive does not matter.
+bool LinkTable::agrees(const Link& link, const LinkDescription& remote) const {
+  for (std::size_t c = 0; c < remote.classes.size(); ++c) {
+    const auto& known = link.remote.classes[c];
+    const std::size_t common = std::min(known.size(), remote.classes[c].size());
+    for (std::size_t p = 0; p < common; ++p)
+      if (known[p].queue_pair != remote.classes[c][p].queue_pair) return false;
+  }
+  return true;
+}
+
+Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
+  Link* const link = find(id);
+  if (link == nullptr) return no_such_link();
+  const auto remote = decode_introduction(introduction);
+  if (!remote || !agrees(*link, *remote)) {
+    return Error{ErrorCode::kRemote,
+                 fmt::format("the peer at {} described its queue pairs wrongly ({} bytes)",
+                             to_string(link->ip), introduction.size()),
+                 "data of this connection is sent in packets that are copied"};
+  }
+  if (remote->transport != queues_.options().transport) {
+    return Error{ErrorCode::kRemote,
+                 fmt::format("the peer at {} places data over another type of queue pair",
+                             to_string(link->ip)),
+                 "data of this connection is sent in packets that are copied"};
+  }
+  const auto mtu = std::min<unsigned>(remote->mtu, card_.path_mtu);
+  link->remote.mtu = static_cast<std::uint8_t>(mtu);
+  link->limits = {128u << mtu, remote->receives_per_path};
+  for (std::size_t c = 0; c < remote->classes.size(); ++c) {
+    auto& known = link->remote.classes[c];
+    for (std::size_t p = 0; p < remote->classes[c].size(); ++p) {
+      if (p == known.size()) known.push_back(remote->classes[c][p]);
+      known[p].is_connected |= remote->classes[c][p].is_connected;
+    }
+    if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size()); !widened)
+      return widened;
+    if (auto connected = connect_class(*link, c); !connected) return connected;
+  }
+  return Unit{};
+}
+
+Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
+  const auto& own = link.queues[traffic_class];
+  const auto& remote = link.remote.classes[traffic_class];
+  for (std::size_t p = 0; p < std::min(own.size(), remote.size()); ++p) {
+    QueueTable::Slot& slot = queues_.at(own[p]);
+    if (slot.remote.queue_pair != 0) continue;
+    const QueueRemote end{link.ip, remote[p].queue_pair, static_cast<ibv_mtu>(link.remote.mtu),
+                          marks_.flow_labels[p], marks_.tos[traffic_class]};
+    if (auto joined = join(slot, end); !joined) return joined;
+    ++link.version;
+  }
+  return Unit{};
+}
+
+Status LinkTable::join(QueueTable::Slot& slot, const QueueRemote& remote) {
+  if (auto connected = slot.queue->connect(remote); !connected) return connected;
+  receives_.fill(*slot.queue);
+  slot.remote = remote;
+  return Unit{};
+}
+
+std::size_t LinkTable::paths(LinkId id, TrafficClass traffic_class) {
+  const Link* const link = find(id);
+  if (link == nullptr) return 0;
+  const auto& own = link->queues[static_cast<std::size_t>(traffic_class)];
+  const auto& remote = link->remote.classes[static_cast<std::size_t>(traffic_class)];
+  const bool mends = queues_.options().transport == PlacementTransport::kUc;
+  std::size_t count = 0;
+  while (count < std::min(own.size(), remote.size()) && remote[count].is_connected) {
+    const QueueTable::Slot& slot = queues_.at(own[count]);
+    const bool works = slot.queue->is_connected() && !slot.queue->is_broken();
+    if (slot.remote.queue_pair == 0 || (!works && !mends)) break;
+    ++count;
+  }
+  return count;
+}
+
+void LinkTable::close(LinkId id) {
+  const Link* const link = find(id);
+  if (link == nullptr) return;
+  for (const auto& of_class : link->queues)
+    for (const std::uint16_t index : of_class)
+      queues_.close(index);
+  links_.erase(static_cast<std::uint32_t>(id));
+}
+
+// A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair would need
+// the same reset at the peer.
+std::size_t LinkTable::mend() {
+  std::size_t mended = 0;
+  if (queues_.options().transport != PlacementTransport::kUc) return mended;
+  for (QueueTable::Slot& slot : queues_.slots()) {
+    if (slot.queue == nullptr || slot.remote.queue_pair == 0 ||
+        (slot.queue->is_connected() && !slot.queue->is_broken()))
+      continue;
+    if (join(slot, slot.remote)) ++mended;
+  }
+  return mended;
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,59 @@
+// The links of a datapath: which queues join it to which peer, how they are introduced to the peer
+// and connected with the peer's. Both sides' queues of the same class and path belong together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "datapath/marks.h"
+#include "datapath/placement.h"
+#include "datapath/verbs/placement/chains.h"
+#include "datapath/verbs/placement/introduction.h"
+#include "datapath/verbs/placement/queue_table.h"
+
+namespace dlcp::datapath {
+
+class LinkTable {
+ public:
+  struct Marks {
+    ClassMarks tos{};
+    std::vector<std::uint32_t> flow_labels;  // by path; kPathsPerClassMax of them
+  };
+  struct Link {
+    IpAddress ip;
+    std::array<std::vector<std::uint16_t>, kTrafficClassCount> queues;  // by class and path
+    LinkDescription remote;
+    LinkLimits limits;
+    std::uint32_t version = 1;
+  };
+
+  LinkTable(VerbsCard& card, QueueTable& queues, ReceiveChain& receives, Marks marks);
+
+  Result<LinkId> open(const IpAddress& peer);
+  Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths);
+  Introduction introduction(LinkId link);
+  Status connect(LinkId link, std::span<const std::byte> introduction);
+  std::size_t paths(LinkId link, TrafficClass traffic_class);
+  void close(LinkId link);
+
+  Link* find(LinkId link);
+  // Repairs queues that are broken, by a reset, and returns how many. Their numbers do not change.
+  std::size_t mend();
+
+ private:
+  std::size_t paths_allowed(const Link& link) const;
+  bool agrees(const Link& link, const LinkDescription& remote) const;
+  Status connect_class(Link& link, std::size_t traffic_class);
+  Status join(QueueTable::Slot& slot, const QueueRemote& remote);
+
+  VerbsCard& card_;
+  QueueTable& queues_;
+  ReceiveChain& receives_;
+  const Marks marks_;
+  std::unordered_map<std::uint32_t, Link> links_;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace dlcp::datapath

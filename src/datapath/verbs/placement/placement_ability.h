@@ -1,0 +1,45 @@
+// The ability of one device to place packets, as its self-test found out (self_test.h). Does not
+// need rdma-core: if the build had none, test_placement() returns an error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "datapath/verbs/roce_ports.h"
+#include "util/result.h"
+#include "util/time.h"
+
+namespace dlcp::datapath {
+
+// The type of queue pair that carries placed packets.
+enum class PlacementTransport : std::uint8_t {
+  kNone,  // neither works: data goes in ordinary packets and is copied
+  kUc,    // unreliable connected: a lost packet does not affect others
+  kRc,    // reliable connected: the card repeats lost packets
+};
+
+// How a permission is revoked.
+enum class PermissionKind : std::uint8_t {
+  kNone,
+  kWindow,  // a memory window is unbound
+  kRegion,  // a memory region of its own is deregistered
+};
+
+struct PlacementAbility {
+  PlacementTransport transport = PlacementTransport::kNone;
+  PermissionKind permissions = PermissionKind::kNone;
+  std::string reason;    // why it cannot do more; empty if there is no better way
+  Duration permit_time;  // median of giving a permission and revoking it again; 0 if not measured
+
+  bool places() const {
+    return transport != PlacementTransport::kNone && permissions != PermissionKind::kNone;
+  }
+};
+
+// Tests the device against itself, without a peer. It opens the device for itself and takes less
+// than a second. Fails if the device cannot be opened.
+Result<PlacementAbility> test_placement(const RocePort& port);
+
+std::string to_string(const PlacementAbility& ability);  // "UC, permissions by memory windows"
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,130 @@
+#include "datapath/verbs/placement/region_permissions.h"
+
+#include <utility>
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::size_t kTries = 8;         // registrations tried for a key that is not young
+constexpr std::size_t kParkedMax = 4096;  // keys; each costs the card a region
+
+}  // namespace
+
+void RegionPermissions::permit(PermissionId id, LinkId link, std::span<std::byte> memory) {
+  Entry& entry = entries_[id];
+  entry.link = link;
+  entry.memory = memory;
+  waiting_.push_back(id);
+}
+
+void RegionPermissions::revoke(PermissionId id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || std::exchange(found->second.is_revoked, true)) return;
+  waiting_.push_back(id);
+}
+
+void RegionPermissions::poll(Time now, std::size_t enough) {
+  ages_.on_time(now);
+  while (!parked_.empty() && parked_.front().until <= now)
+    parked_.pop_front();
+  while (!waiting_.empty() && events() < enough) {
+    const PermissionId id = waiting_.front();
+    const auto found = entries_.find(id);
+    if (found != entries_.end()) {
+      if (!found->second.is_revoked) {
+        give(now, found);
+      } else if (end(found->second)) {
+        report_revoked(id);
+        entries_.erase(found);
+      } else {
+        break;  // the next poll() tries again
+      }
+    }
+    waiting_.pop_front();
+  }
+}
+
+MrPtr RegionPermissions::register_with(std::span<std::byte> memory, int access) {
+  return {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), access),
+          {card_.verbs.get()}};
+}
+
+// Registers as much memory as the segment has, because drivers keep a stack for each size.
+bool RegionPermissions::park_one(Time now, std::size_t bytes) {
+  if (parked_.size() >= kParkedMax) return false;
+  if (parking_.empty() || parking_.back().size() < bytes) parking_.emplace_back(bytes);
+  auto mr = register_with(std::span(parking_.back()).first(bytes), IBV_ACCESS_LOCAL_WRITE);
+  if (mr == nullptr) return false;
+  parked_.push_back({now + kKeyLifetime, std::move(mr)});
+  return true;
+}
+
+// A late packet may be accepted while the key is tried. It does no harm: the peer does not know the
+// new permission yet, so that correct data or zeros will overwrite it.
+MrPtr RegionPermissions::register_fresh(Time now, std::span<std::byte> memory) {
+  for (std::size_t tries = 0; tries < kTries; ++tries) {
+    auto mr = register_with(memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
+    mr.reset();
+    if (!park_one(now, memory.size())) break;
+  }
+  return {nullptr, {card_.verbs.get()}};
+}
+
+void RegionPermissions::give(Time now, Entries::iterator entry) {
+  Entry& wanted = entry->second;
+  if (!wanted.memory.empty() && registered_.key_of(wanted.memory))
+    wanted.mr = register_fresh(now, wanted.memory);
+  if (wanted.mr != nullptr) {
+    grant(entry->first, wanted.memory, wanted.mr->rkey);
+  } else {
+    refuse(entry->first);
+    entries_.erase(entry);
+  }
+}
+
+// False if the card refuses; the region then still exists.
+bool RegionPermissions::end(Entry& entry) {
+  if (entry.mr == nullptr) return true;
+  const std::uint32_t key = entry.mr->rkey;
+  if (card_.verbs->dereg_mr(entry.mr.get()) != 0) return false;
+  (void)entry.mr.release();
+  ages_.on_revoked(key);
+  return true;
+}
+
+bool RegionPermissions::revoke_link(LinkId link) {
+  bool ended = true;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    if (at->second.link != link) {
+      ++at;
+    } else if (end(at->second)) {
+      counters_.permissions_revoked += 1;
+      forget_events_of(at->first);
+      at = entries_.erase(at);
+    } else {
+      ended = false;
+      ++at;
+    }
+  }
+  return ended;
+}
+
+bool RegionPermissions::revoke_memory(std::span<const std::byte> memory) {
+  bool ended = true;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    if (!overlap(at->second.memory, memory)) {
+      ++at;
+    } else if (end(at->second)) {
+      forget_events_of(at->first);
+      report_revoked(at->first);
+      at = entries_.erase(at);
+    } else {
+      ended = false;
+      ++at;
+    }
+  }
+  return ended;
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,18 @@
+// The test of a device against itself that decides how, and whether, it places data. It needs no
+// peer: two queue pairs of the device are connected to each other.
+//
+// It checks that writes arrive with their immediates; that a write with a revoked key is dropped,
+// costs no receive and does not break the queue pair; that window keys change; and, with writes
+// under way at every moment of revocation, that no byte changes after it.
+#pragma once
+
+#include <memory>
+
+#include "datapath/verbs/placement/placement_ability.h"
+#include "datapath/verbs/verbs.h"
+
+namespace dlcp::datapath {
+
+Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port);
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,298 @@
+#include "datapath/verbs/placement/verbs_placer.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "datapath/device_address.h"
+#include "datapath/verbs/placement/region_permissions.h"
+#include "datapath/verbs/placement/window_permissions.h"
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr Duration kMendPauseMin = 1ms;
+constexpr Duration kMendPauseMax = 100ms;
+
+QueueOptions queue_options(const VerbsPlacer::Options& options, const VerbsCard& card) {
+  return {options.ability.transport, std::bit_floor(std::min(options.sends, card.requests_max)),
+          std::min(options.receives, card.requests_max)};
+}
+
+}  // namespace
+
+// Joins successive packets to runs.
+class VerbsPlacer::RunWriter {
+ public:
+  RunWriter(std::span<PlacedRun> out, Time now) : out_(out), now_(now) {}
+  std::size_t room() const { return out_.size() - count_; }
+  std::size_t count() const { return count_; }
+
+  void add(const LinkPath& way, std::uint32_t immediate, std::uint32_t bytes) {
+    const bool follows = immediate == expected_ && &way == way_ &&
+                         (immediate & (PlacedIndex::kSegmentPacketsMax - 1)) != 0;
+    if (!follows) {
+      out_[count_++] = {way, PlacedIndex::unpack(immediate), 0, 0, now_};
+      way_ = &way;
+    }
+    expected_ = immediate + 1;
+    ++out_[count_ - 1].packets;
+    out_[count_ - 1].bytes += bytes;
+  }
+
+ private:
+  const std::span<PlacedRun> out_;
+  const Time now_;
+  std::size_t count_ = 0;
+  const LinkPath* way_ = nullptr;  // of the last run
+  std::uint32_t expected_ = 0;
+};
+
+VerbsPlacer::VerbsPlacer(VerbsCard& card, MemoryRegions& registered, Options options)
+    : card_(card),
+      registered_(registered),
+      options_(std::move(options)),
+      queues_(card, queue_options(options_, card), options_.queues_max, counters_),
+      receives_(*card.verbs),
+      chain_(*card.verbs, counters_),
+      links_(card, queues_, receives_, options_.marks) {}
+
+Result<std::unique_ptr<VerbsPlacer>> VerbsPlacer::open(VerbsCard& card, MemoryRegions& registered,
+                                                       Options options) {
+  std::unique_ptr<VerbsPlacer> placer(new VerbsPlacer(card, registered, std::move(options)));
+  if (placer->options_.ability.permissions == PermissionKind::kWindow) {
+    auto pool = WindowPermissions::open(
+        card, registered, std::min<std::size_t>(placer->options_.windows_max, card.windows_max),
+        placer->counters_);
+    if (!pool) return pool.error();
+    placer->permissions_ = std::move(pool).value();
+  } else {
+    placer->permissions_ = std::make_unique<RegionPermissions>(card, registered, placer->counters_);
+  }
+  return placer;
+}
+
+PlacementLimits VerbsPlacer::placement_limits() const {
+  return {options_.ability.transport == PlacementTransport::kRc,
+          static_cast<std::uint32_t>(kPathsPerClassMax)};
+}
+
+Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer) {
+  const auto address = decode_device_address(peer);
+  if (!address || address->ip.family != card_.port.gid.ip.family) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("placed packets of {} cannot reach {}", to_string(card_.port),
+                             address ? to_string(*address) : "an address that is not RoCE"),
+                 "data of this connection is sent in packets that are copied"};
+  }
+  return links_.open(address->ip);
+}
+
+Status VerbsPlacer::widen(LinkId link, TrafficClass traffic_class, std::size_t paths) {
+  return links_.widen(link, traffic_class, paths);
+}
+
+Introduction VerbsPlacer::introduction(LinkId link) const {
+  return links_.introduction(link);
+}
+
+std::uint32_t VerbsPlacer::introduction_version(LinkId link) const {
+  const auto* const found = links_.find(link);
+  return found != nullptr ? found->version : 0;
+}
+
+Status VerbsPlacer::connect(LinkId link, std::span<const std::byte> introduction) {
+  return links_.connect(link, introduction);
+}
+
+std::size_t VerbsPlacer::paths(LinkId link, TrafficClass traffic_class) const {
+  return links_.paths(link, traffic_class);
+}
+
+LinkLimits VerbsPlacer::link_limits(LinkId link) const {
+  const auto* const found = links_.find(link);
+  return found != nullptr ? found->limits : LinkLimits{};
+}
+
+// The queues go first: then the peer has no way to write, even if the card refuses to revoke.
+void VerbsPlacer::close_link(LinkId link) {
+  links_.close(link);
+  permissions_->revoke_link(link);
+}
+
+PermissionId VerbsPlacer::permit(LinkId link, std::span<std::byte> memory) {
+  const auto id = static_cast<PermissionId>(++last_permission_);
+  permissions_->permit(id, link, memory);
+  return id;
+}
+
+void VerbsPlacer::revoke(PermissionId id) {
+  permissions_->revoke(id);
+}
+
+std::size_t VerbsPlacer::poll_permissions(Time now, std::span<PermissionEvent> out) {
+  permissions_->poll(now, out.size());
+  return permissions_->take(out);
+}
+
+bool VerbsPlacer::can_place_from(std::span<const std::byte> memory) {
+  return registered_.key_of(memory).has_value();
+}
+
+ConnectedQueue* VerbsPlacer::queue_of(const LinkPath& way) {
+  const auto* const link = links_.find(way.link);
+  if (link == nullptr) return nullptr;
+  const auto& of_class = link->queues[static_cast<std::size_t>(way.traffic_class)];
+  if (way.path >= of_class.size()) return nullptr;
+  way_bytes_max_ = link->limits.payload_bytes_max;
+  return queues_.at(of_class[way.path]).queue.get();
+}
+
+// False if its queue is full; nothing was changed then.
+bool VerbsPlacer::add(const PlacedPacket& packet) {
+  if (packet.way != way_) {
+    chain_.post();
+    way_ = packet.way;
+    way_queue_ = queue_of(way_);
+  }
+  ConnectedQueue* const queue = way_queue_;
+  if (queue == nullptr || !queue->is_connected() || queue->is_broken() ||
+      packet.payload.size() > way_bytes_max_) {
+    ++counters_.placed_tx_lost;
+    return true;
+  }
+  if (queue->room() == 0) {
+    chain_.post();
+    collect_sent(queues_.group_of(*queue));
+    if (queue->room() == 0 && !queue->is_broken()) return false;
+    if (queue->is_broken()) {
+      ++counters_.placed_tx_lost;
+      return true;
+    }
+  }
+  const auto key = registered_.key_of(packet.payload);
+  if (!key) {
+    ++counters_.placed_tx_lost;
+    return true;
+  }
+  chain_.add(*queue, packet, *key);
+  return true;
+}
+
+std::size_t VerbsPlacer::place(std::span<const PlacedPacket> packets) {
+  way_ = {};
+  way_queue_ = nullptr;
+  std::size_t taken = 0;
+  while (taken < packets.size() && (is_stopped_ || add(packets[taken])))
+    ++taken;
+  chain_.post();
+  is_any_broken_ = is_any_broken_ || (way_queue_ != nullptr && way_queue_->is_broken());
+  counters_.placed_tx_queue_full += taken < packets.size() ? 1 : 0;
+  return taken;
+}
+
+void VerbsPlacer::collect_sent(QueueTable::Group& group) {
+  int got = 0;
+  do {
+    got = card_.verbs->poll_cq(group.send_cq.get(), static_cast<int>(completions_.size()),
+                               completions_.data());
+    for (int i = 0; i < got; ++i) {
+      const ibv_wc& completion = completions_[static_cast<std::size_t>(i)];
+      QueueTable::Slot* const slot = queues_.find(ConnectedQueue::name_of(completion));
+      if (slot == nullptr || slot->queue == nullptr) continue;
+      slot->queue->on_send_completion(completion);
+      is_any_broken_ = is_any_broken_ || slot->queue->is_broken();
+    }
+  } while (got == static_cast<int>(completions_.size()));
+}
+
+void VerbsPlacer::on_received(const ibv_wc& completion, RunWriter& runs) {
+  QueueTable::Slot* const slot = queues_.find(ConnectedQueue::name_of(completion));
+  if (slot == nullptr || slot->queue == nullptr || !slot->queue->is_current(completion)) return;
+  ConnectedQueue& queue = *slot->queue;
+  queue.use_receive();
+  if (completion.status != IBV_WC_SUCCESS || completion.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
+    ++counters_.placed_rx_errors;
+    if (completion.status == IBV_WC_WR_FLUSH_ERR) queue.set_broken();
+    is_any_broken_ = is_any_broken_ || queue.is_broken();
+    return;
+  }
+  runs.add(slot->way, ntohl(completion.imm_data), completion.byte_len);
+  ++counters_.placed_rx_packets;
+  counters_.bytes_placed_by_nic += completion.byte_len;
+  if (queue.receives_missing() >= queues_.options().receives / 8) receives_.fill(queue);
+}
+
+std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {
+  if (is_stopped_) return 0;
+  RunWriter runs(out, now);
+  auto& groups = queues_.groups();
+  for (std::size_t polled = 0; polled < groups.size() && runs.room() > 0; ++polled) {
+    auto& group = groups[next_group_ % groups.size()];
+    collect_sent(group);
+    std::size_t wanted = 0;
+    int got = 0;
+    do {
+      wanted = std::min(runs.room(), completions_.size());
+      got = card_.verbs->poll_cq(group.receive_cq.get(), static_cast<int>(wanted),
+                                 completions_.data());
+      for (int i = 0; i < got; ++i)
+        on_received(completions_[static_cast<std::size_t>(i)], runs);
+    } while (got == static_cast<int>(wanted) && runs.room() > 0);
+    if (runs.room() > 0) ++next_group_;
+  }
+  counters_.placed_rx_runs += runs.count();
+  mend(now);
+  return runs.count();
+}
+
+// The pause grows while queues break again: if the port is down, every packet may break one.
+void VerbsPlacer::mend(Time now) {
+  if (!is_any_broken_ || now < mend_at_) return;
+  const bool calm = now - mend_at_ > 10 * kMendPauseMax;
+  mend_pause_ = calm ? kMendPauseMin : std::clamp(2 * mend_pause_, kMendPauseMin, kMendPauseMax);
+  mend_at_ = now + mend_pause_;
+  counters_.placement_queue_pairs_reset += links_.mend();
+  is_any_broken_ = std::ranges::any_of(queues_.slots(), [](const auto& slot) {
+    return slot.queue != nullptr && slot.remote.queue_pair != 0 &&
+           (slot.queue->is_broken() || !slot.queue->is_connected());
+  });
+}
+
+bool VerbsPlacer::reads(std::span<const std::byte> memory) {
+  const auto read_by = [&](const auto& slot) {
+    return slot.queue != nullptr && slot.queue->reads(memory);
+  };
+  if (std::ranges::none_of(queues_.slots(), read_by)) return false;
+  if (!is_stopped_)
+    for (auto& group : queues_.groups())
+      collect_sent(group);
+  return std::ranges::any_of(queues_.slots(), read_by);
+}
+
+void VerbsPlacer::abandon(std::span<const std::byte> memory) {
+  for (QueueTable::Slot& slot : queues_.slots()) {
+    if (slot.queue == nullptr || !slot.queue->reads(memory)) continue;
+    slot.queue->reset();
+    is_any_broken_ = true;  // so that it is connected again
+  }
+}
+
+// If the card refuses, only the end of the queues keeps the peers from writing.
+void VerbsPlacer::on_release(std::span<const std::byte> memory) {
+  if (permissions_->revoke_memory(memory)) return;
+  for (QueueTable::Slot& slot : queues_.slots())
+    if (slot.queue != nullptr) slot.queue->destroy();
+}
+
+bool VerbsPlacer::arm() {
+  bool armed = permissions_->arm(*card_.verbs);
+  for (auto& group : queues_.groups())
+    armed = card_.verbs->req_notify_cq(group.receive_cq.get()) == 0 && armed;
+  return armed;
+}
+
+}  // namespace dlcp::datapath

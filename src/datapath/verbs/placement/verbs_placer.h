@@ -1,0 +1,100 @@
+// The Placer (datapath/placer.h) of a verbs datapath: RDMA WRITE WITH IMMEDIATE over connected
+// queue pairs, one packet per message of a queue pair. A message of several packets that loses its
+// last one makes a Soft-RoCE queue pair deaf for ever; one of a single packet is placed whole or
+// not at all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "datapath/placer.h"
+#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/placement/chains.h"
+#include "datapath/verbs/placement/link_table.h"
+#include "datapath/verbs/placement/permission_pool.h"
+#include "datapath/verbs/placement/placement_ability.h"
+#include "datapath/verbs/placement/queue_table.h"
+
+namespace dlcp::datapath {
+
+class VerbsPlacer final : public Placer {
+ public:
+  struct Options {
+    PlacementAbility ability;  // must place()
+    LinkTable::Marks marks;
+    std::size_t queues_max = 2048;   // of all links
+    std::size_t windows_max = 4096;  // at most as many as the device has
+    std::uint32_t sends = 128;       // of one queue, a power of two
+    std::uint32_t receives = 512;    // of one queue, a multiple of 8
+  };
+
+  // `registered` must be bindable if the permissions are windows. It outlives this object.
+  static Result<std::unique_ptr<VerbsPlacer>> open(VerbsCard& card, MemoryRegions& registered,
+                                                   Options options);
+
+  PlacementLimits placement_limits() const override;
+  Result<LinkId> open_link(const wire::EndpointAddress& peer) override;
+  Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
+  Introduction introduction(LinkId link) const override;
+  std::uint32_t introduction_version(LinkId link) const override;
+  Status connect(LinkId link, std::span<const std::byte> introduction) override;
+  std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
+  LinkLimits link_limits(LinkId link) const override;
+  void close_link(LinkId link) override;
+
+  PermissionId permit(LinkId link, std::span<std::byte> memory) override;
+  void revoke(PermissionId id) override;
+  std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
+
+  bool can_place_from(std::span<const std::byte> memory) override;
+  std::size_t place(std::span<const PlacedPacket> packets) override;
+  std::size_t placed(Time now, std::span<PlacedRun> out) override;
+
+  // --- For the datapath
+  const PlacementCounters& counters() const { return counters_; }
+  bool reads(std::span<const std::byte> memory);
+  void abandon(std::span<const std::byte> memory);
+  // Revokes the permissions in memory whose registration is about to end.
+  void on_release(std::span<const std::byte> memory);
+  // Asks for an event of the card's channel for each completion queue.
+  bool arm();
+  // The device is gone: packets are lost, and nothing is polled.
+  void stop() { is_stopped_ = true; }
+
+ private:
+  class RunWriter;
+
+  VerbsPlacer(VerbsCard& card, MemoryRegions& registered, Options options);
+  ConnectedQueue* queue_of(const LinkPath& way);
+  bool add(const PlacedPacket& packet);
+  void collect_sent(QueueTable::Group& group);
+  void on_received(const ibv_wc& completion, RunWriter& runs);
+  void mend(Time now);
+
+  VerbsCard& card_;
+  MemoryRegions& registered_;
+  const Options options_;
+  PlacementCounters counters_;
+  QueueTable queues_;
+  ReceiveChain receives_;
+  SendChain chain_;
+  mutable LinkTable links_;
+  std::unique_ptr<PermissionPool> permissions_;
+  std::uint64_t last_permission_ = 0;
+  std::array<ibv_wc, 64> completions_{};
+
+  // The way of the packets that are being placed, so that it is looked up once for each burst.
+  LinkPath way_;
+  ConnectedQueue* way_queue_ = nullptr;
+  std::size_t way_bytes_max_ = 0;
+
+  std::size_t next_group_ = 0;  // the first to be polled
+  bool is_any_broken_ = false;
+  bool is_stopped_ = false;
+  Time mend_at_;
+  Duration mend_pause_{};
+};
+
+}  // namespace dlcp::datapath

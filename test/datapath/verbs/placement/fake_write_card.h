@@ -1,0 +1,382 @@
+// FakeVerbs with connected queue pairs, RDMA WRITE WITH IMMEDIATE, memory keys and memory windows,
+// and a network that loses, doubles and reorders packets and delivers some very late. It is as
+// strict as real cards: state changes need the right attributes, queues have a limited length, and
+// a region cannot be deregistered while a window is bound in it.
+//
+// A write has two steps: the key is checked, then the bytes are copied. Between them the key may be
+// revoked. Deregistration waits for such writes; the end of a bind does so on cards, but not on
+// Soft-RoCE (`unbind_waits`).
+#pragma once
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "../fake_verbs.h"
+#include "util/rng.h"
+
+namespace dlcp::datapath::test {
+
+struct FakeMw : ibv_mw {
+  FakeMw() : ibv_mw{} {}
+  ibv_mr* region = nullptr;  // while bound
+};
+
+class FakeWriteCard : public FakeVerbs {
+ public:
+  // The device may lack these.
+  bool has_uc = true;
+  bool has_windows = true;
+  // How it behaves.
+  bool unbind_waits = true;
+  bool reuses_keys = false;              // a new region gets the key of the last one that ended
+  std::uint64_t copy_steps = 0;          // between the check of a write and the copy
+  bool steps_on_poll = false;            // every poll is a step
+  bool dead_keys_take_receives = false;  // as with a shared receive queue
+  bool refuses_dereg = false;
+  bool refuses_resets = false;
+  bool fails_binds = false;        // binds complete with an error
+  bool holds_completions = false;  // of sends: they cannot be polled
+  bool holds_binds = false;        // binds do not complete before release_binds()
+  ibv_mtu mtu = IBV_MTU_1024;
+  // The network. Without delays packets arrive at once.
+  double loss = 0, doubled = 0, late = 0;
+  double breaks = 0;             // chance that a request breaks its queue pair
+  std::uint64_t reordering = 0;  // steps by which a packet may be delayed
+  std::uint64_t lateness = 200;  // steps of a late one
+  bool holds_network = false;    // packets arrive in step() only
+  Rng rng{1};
+  // Results.
+  std::size_t written = 0;     // writes into memory
+  std::size_t dead_keys = 0;   // writes refused because of the key
+  std::size_t no_receive = 0;  // lost for want of a receive
+  std::size_t binds = 0;
+  std::vector<ibv_qp_attr> ready;  // attributes of each change to the state RTR
+
+  // The next moment: writes in progress end, then what is due arrives.
+  void step() {
+    ++now_;
+    finish_writes([&](const Write& write) { return write.finished_at <= now_; });
+    while (!network_.empty() && network_.begin()->first <= now_) {
+      const Write write = network_.begin()->second;
+      network_.erase(network_.begin());
+      arrive(write);
+    }
+  }
+  std::size_t in_network() const { return network_.size() + in_progress_.size(); }
+  void release_binds() {
+    for (const auto& [cq, completion] : std::exchange(held_binds_, {}))
+      complete(*cq, completion);
+  }
+  // The queue pair reports an error for its next request, as if the port were down.
+  void break_queue_pair(std::uint32_t number) { queues_.at(number).fails = true; }
+  std::set<std::uint32_t> connected_numbers() const {
+    std::set<std::uint32_t> numbers;
+    for (const auto& [number, queue] : queues_)
+      if (queue.remote != 0) numbers.insert(number);
+    return numbers;
+  }
+
+  int query_device(ibv_context* context, ibv_device_attr* attributes) override {
+    FakeVerbs::query_device(context, attributes);
+    attributes->max_mw = has_windows ? 64 : 0;
+    return 0;
+  }
+  int query_port(ibv_context*, std::uint8_t, ibv_port_attr* attributes) override {
+    *attributes = {};
+    attributes->active_mtu = mtu;
+    return 0;
+  }
+
+  ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) override {
+    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
+      return nullptr;
+    if (!has_windows && (access & IBV_ACCESS_MW_BIND) != 0) {
+      errno = EOPNOTSUPP;
+      return nullptr;
+    }
+    ibv_mr* mr = FakeVerbs::reg_mr(pd, address, length, access);
+    mr->rkey = mr->lkey << 8;
+    if (reuses_keys && !ended_keys_.empty()) {
+      mr->rkey = ended_keys_.back();
+      ended_keys_.pop_back();
+    }
+    access_[mr] = access;
+    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0)
+      keys_[mr->rkey] = {static_cast<std::byte*>(address), length};
+    return mr;
+  }
+  int dereg_mr(ibv_mr* mr) override {
+    if (refuses_dereg && keys_.contains(mr->rkey)) return EIO;
+    for (const FakeMw* window : windows_)
+      if (window->region == mr) return EBUSY;
+    finish_writes([&](const Write& write) { return write.key == mr->rkey; });
+    keys_.erase(mr->rkey);
+    ended_keys_.push_back(mr->rkey);
+    access_.erase(mr);
+    return FakeVerbs::dereg_mr(mr);
+  }
+
+  ibv_mw* alloc_mw(ibv_pd* pd) override {
+    if (!has_windows) return FakeVerbs::alloc_mw(pd);
+    auto* window = made(new FakeMw);
+    window->type = IBV_MW_TYPE_1;
+    window->rkey = 0x80000000u | ++last_window_ << 8;
+    windows_.insert(window);
+    return window;
+  }
+  int dealloc_mw(ibv_mw* mw) override {
+    auto* window = static_cast<FakeMw*>(mw);
+    finish_writes([&](const Write& write) { return write.key == window->rkey; });
+    keys_.erase(window->rkey);
+    windows_.erase(window);
+    return unmade(window);
+  }
+  int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) override {
+    auto* window = static_cast<FakeMw*>(mw);
+    const ibv_mw_bind_info& info = bind->bind_info;
+    if (qp->state != IBV_QPS_RTS || qp->qp_type != IBV_QPT_RC || info.mr == nullptr) return EINVAL;
+    const int access = access_.at(info.mr);
+    const auto* begin = static_cast<const std::byte*>(info.mr->addr);
+    const auto* from = reinterpret_cast<const std::byte*>(info.addr);
+    ibv_wc completion{};
+    completion.wr_id = bind->wr_id;
+    completion.opcode = IBV_WC_BIND_MW;
+    if ((access & IBV_ACCESS_MW_BIND) == 0 || (access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
+        (info.length > 0 && (from < begin || from + info.length > begin + info.mr->length)))
+      completion.status = IBV_WC_MW_BIND_ERR;
+    if (fails_binds) completion.status = IBV_WC_GENERAL_ERR;
+    ++binds;
+    if (completion.status == IBV_WC_SUCCESS) {
+      if (unbind_waits)
+        finish_writes([&](const Write& write) { return write.key == window->rkey; });
+      keys_.erase(window->rkey);
+      window->rkey = ibv_inc_rkey(window->rkey);
+      window->region = info.length > 0 ? info.mr : nullptr;
+      if (info.length > 0) {
+        keys_[window->rkey] = {reinterpret_cast<std::byte*>(info.addr),
+                               static_cast<std::size_t>(info.length)};
+      }
+    }
+    auto* cq = static_cast<FakeCq*>(qp->send_cq);
+    if (holds_binds)
+      held_binds_.push_back({cq, completion});
+    else
+      complete(*cq, completion);
+    return 0;
+  }
+
+  ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) override {
+    if (attributes->qp_type == IBV_QPT_UC && !has_uc) {
+      errno = EOPNOTSUPP;
+      return nullptr;
+    }
+    ibv_qp* qp = FakeVerbs::create_qp(pd, attributes);
+    if (qp != nullptr && qp->qp_type != IBV_QPT_UD) queues_[qp->qp_num] = {};
+    return qp;
+  }
+  int destroy_qp(ibv_qp* qp) override {
+    queues_.erase(qp->qp_num);
+    return FakeVerbs::destroy_qp(qp);
+  }
+  int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) override {
+    if (qp->qp_type == IBV_QPT_UD) return 0;
+    if (attributes->qp_state == IBV_QPS_RESET && refuses_resets) return EIO;
+    if (mask != mask_for(*qp, attributes->qp_state)) return EINVAL;
+    if (attributes->qp_state == IBV_QPS_RESET) {
+      queues_[qp->qp_num] = {};
+      static_cast<FakeQp*>(qp)->receiving.clear();
+      static_cast<FakeQp*>(qp)->buffers.clear();
+    }
+    if (attributes->qp_state == IBV_QPS_RTR) {
+      queues_[qp->qp_num].remote = attributes->dest_qp_num;
+      ready.push_back(*attributes);
+    }
+    qp->state = attributes->qp_state;
+    return 0;
+  }
+  int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** refused) override {
+    std::size_t count = static_cast<FakeQp*>(qp)->receiving.size();
+    for (const ibv_recv_wr* each = request; each != nullptr; each = each->next)
+      ++count;
+    if (count > static_cast<FakeQp*>(qp)->limits.max_recv_wr) return ENOMEM;
+    return FakeVerbs::post_recv(qp, request, refused);
+  }
+  int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** refused) override {
+    if (qp->qp_type == IBV_QPT_UD) return FakeVerbs::post_send(qp, request, refused);
+    ++posts;
+    Queue& queue = queues_.at(qp->qp_num);
+    for (; request != nullptr; request = request->next) {
+      if (refuses_posts || qp->state != IBV_QPS_RTS ||
+          ++queue.unfinished > static_cast<FakeQp*>(qp)->limits.max_send_wr) {
+        *refused = request;
+        return ENOMEM;
+      }
+      send(*static_cast<FakeQp*>(qp), queue, *request);
+    }
+    return 0;
+  }
+  int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) override {
+    if (steps_on_poll) step();
+    if (holds_completions && !static_cast<FakeCq*>(cq)->completions.empty() &&
+        static_cast<FakeCq*>(cq)->completions.front().opcode == IBV_WC_RDMA_WRITE)
+      return 0;
+    const int count = FakeVerbs::poll_cq(cq, entries, completions);
+    for (int i = 0; i < count; ++i) {  // a completion frees the requests before it
+      const auto found = queues_.find(completions[i].qp_num);
+      if (found != queues_.end() && completions[i].opcode == IBV_WC_RDMA_WRITE)
+        found->second.unfinished -= std::min(found->second.unfinished, completions[i].vendor_err);
+    }
+    return count;
+  }
+
+ private:
+  struct Queue {
+    std::uint32_t remote = 0;  // 0: not connected
+    std::uint32_t unfinished = 0;
+    std::uint32_t since_signalled = 0;
+    bool fails = false;
+  };
+  struct Range {
+    std::byte* begin = nullptr;
+    std::size_t bytes = 0;
+  };
+  struct Write {
+    std::uint32_t to = 0;
+    std::byte* address = nullptr;
+    std::uint32_t key = 0;
+    std::uint32_t immediate = 0;  // as on the wire
+    std::vector<std::byte> bytes;
+    std::uint64_t finished_at = 0;
+  };
+
+  static int mask_for(const ibv_qp& qp, ibv_qp_state state) {
+    const bool is_rc = qp.qp_type == IBV_QPT_RC;
+    if (state == IBV_QPS_RESET) return IBV_QP_STATE;
+    if (state == IBV_QPS_INIT && qp.state == IBV_QPS_RESET)
+      return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    if (state == IBV_QPS_RTR && qp.state == IBV_QPS_INIT)
+      return IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+             (is_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+    if (state == IBV_QPS_RTS && qp.state == IBV_QPS_RTR)
+      return IBV_QP_STATE | IBV_QP_SQ_PSN |
+             (is_rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC
+                    : 0);
+    return -1;
+  }
+
+  void send(FakeQp& qp, Queue& queue, const ibv_send_wr& request) {
+    FakeQp::Sent gathered;
+    for (int i = 0; i < request.num_sge; ++i)
+      gather(request.sg_list[i], gathered);
+    ibv_wc completion{};
+    completion.wr_id = request.wr_id;
+    completion.qp_num = qp.qp_num;
+    completion.opcode = IBV_WC_RDMA_WRITE;
+    completion.status =
+        queue.fails || rng.chance(breaks) || gathered.bytes.size() > std::size_t{128} << mtu
+            ? IBV_WC_GENERAL_ERR
+            : gathered.completion.status;
+    ++queue.since_signalled;
+    const Write write{
+        queue.remote,         reinterpret_cast<std::byte*>(request.wr.rdma.remote_addr),
+        request.wr.rdma.rkey, request.imm_data,
+        gathered.bytes,       0};
+    if (completion.status == IBV_WC_SUCCESS && qp.qp_type == IBV_QPT_RC && !accepts(write))
+      completion.status = IBV_WC_REM_ACCESS_ERR;
+    if (completion.status != IBV_WC_SUCCESS) qp.state = IBV_QPS_ERR;
+    if (completion.status == IBV_WC_SUCCESS) transmit(qp, write);
+    if ((request.send_flags & IBV_SEND_SIGNALED) == 0 && completion.status == IBV_WC_SUCCESS)
+      return;
+    completion.vendor_err =  // not used by cards: how many requests this completion frees
+        std::exchange(queue.since_signalled, 0);
+    complete(*static_cast<FakeCq*>(qp.send_cq), completion);
+  }
+
+  void transmit(const FakeQp& qp, const Write& write) {
+    const bool is_rc = qp.qp_type == IBV_QPT_RC;  // whose repeats are not modelled
+    if (!is_rc && rng.chance(loss)) return;
+    for (int copies = !is_rc && rng.chance(doubled) ? 2 : 1; copies > 0; --copies) {
+      const bool is_late = !is_rc && rng.chance(late);
+      const std::uint64_t delay = is_rc ? 0 : rng.below(reordering + 1) + (is_late ? lateness : 0);
+      if (delay == 0 && !holds_network)
+        arrive(write);
+      else
+        network_.insert({now_ + std::max<std::uint64_t>(delay, 1), write});
+    }
+  }
+
+  bool accepts(const Write& write) const {
+    const auto key = keys_.find(write.key);
+    return key != keys_.end() && write.address >= key->second.begin &&
+           write.address + write.bytes.size() <= key->second.begin + key->second.bytes;
+  }
+  void arrive(const Write& write) {
+    const auto found = queue_pairs_.find(write.to);
+    if (found == queue_pairs_.end() || found->second->state < IBV_QPS_RTR ||
+        found->second->state > IBV_QPS_RTS)
+      ++lost;
+    else if (!accepts(write))  // checked before a receive is taken
+      refuse(*found->second);
+    else if (found->second->receiving.empty())
+      ++no_receive;
+    else if (copy_steps > 0)
+      in_progress_.emplace_back(write).finished_at = now_ + copy_steps;
+    else
+      finish(write);
+  }
+  void refuse(FakeQp& qp) {
+    ++dead_keys;
+    if (!dead_keys_take_receives || qp.receiving.empty()) return;
+    ibv_wc completion{};
+    completion.wr_id = qp.receiving.front().wr_id;
+    completion.status = IBV_WC_REM_ACCESS_ERR;
+    qp.receiving.pop_front();
+    qp.buffers.pop_front();
+    complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
+  }
+  void finish(const Write& write) {
+    std::copy(write.bytes.begin(), write.bytes.end(), write.address);
+    ++written;
+    const auto found = queue_pairs_.find(write.to);
+    if (found == queue_pairs_.end() || found->second->receiving.empty()) return;
+    FakeQp& qp = *found->second;
+    ibv_wc completion{};
+    completion.wr_id = qp.receiving.front().wr_id;
+    completion.qp_num = qp.qp_num;
+    completion.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+    completion.wc_flags = IBV_WC_WITH_IMM;
+    completion.imm_data = write.immediate;
+    completion.byte_len = static_cast<std::uint32_t>(write.bytes.size());
+    qp.receiving.pop_front();
+    qp.buffers.pop_front();
+    complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
+  }
+  template <class Matches>
+  void finish_writes(const Matches& matches) {
+    std::vector<Write> rest;
+    for (const Write& write : std::exchange(in_progress_, {}))
+      if (matches(write))
+        finish(write);
+      else
+        rest.push_back(write);
+    in_progress_.insert(in_progress_.begin(), rest.begin(), rest.end());
+  }
+
+  std::map<std::uint32_t, Queue> queues_;
+  std::map<ibv_mr*, int> access_;
+  std::map<std::uint32_t, Range> keys_;
+  std::vector<std::uint32_t> ended_keys_;
+  std::set<FakeMw*> windows_;
+  std::uint32_t last_window_ = 0;
+  std::multimap<std::uint64_t, Write> network_;
+  std::vector<Write> in_progress_;
+  std::vector<std::pair<FakeCq*, ibv_wc>> held_binds_;
+  std::uint64_t now_ = 0;
+};
+
+}  // namespace dlcp::datapath::test
