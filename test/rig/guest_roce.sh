@@ -3,7 +3,8 @@
 # The hosts are in the root namespace, because the stock kernel's rdma_rxe supports no other; the switch is in its
 # own namespace. Packets from host A to host B's address would take a shortcut through loopback: rules per port,
 # placed before the table "local", send them out of A's port instead, and accept_local accepts them at B's.
-# Neighbours are static, so that no test waits for, or counts, an ARP packet.
+# Neighbours are static, so that no test waits for, or counts, an ARP packet. A host is its own neighbour too, because
+# the same rules send packets to its own address out of its port (devices test themselves that way).
 # shellcheck shell=bash disable=SC2154  # $roce and $mtu come from guest_init.sh
 mac() { printf 02:00:00:4d:00:%02x "$1"; }
 
@@ -28,7 +29,7 @@ host_commands() {
     echo "route add 10.77.0.0/24 dev r$i src 10.77.0.$i table $((1000 + i))"
     echo "rule add pref $i oif r$i lookup $((1000 + i))"
     for ((j = 1; j <= roce; j++)); do
-      ((i == j)) || echo "neigh replace 10.77.0.$j dev r$i lladdr $(mac $j) nud permanent"
+      echo "neigh replace 10.77.0.$j dev r$i lladdr $(mac $j) nud permanent"
     done
   done
 }

@@ -8,7 +8,7 @@
 set -u
 build=$1 out=$2
 shift 2
-steps=${*:-chosen clean lossy marked weighted overload tags speed flap killed down removed}
+steps=${*:-chosen placed clean lossy marked weighted overload tags speed flap killed down removed}
 step_start=$(cut -d' ' -f1 /proc/uptime)
 export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
 mkdir /tmp/out
@@ -93,6 +93,20 @@ if asked chosen; then
     pair chosen_strict "DLCP_DATAPATH=verbs DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
   )
   step chosen
+fi
+
+if asked placed; then
+  placed() { # NAME RULE NETEM-ARGUMENT...
+    (($# < 3)) || at_switch tc qdisc add dev p2 root netem limit 20000 "${@:3}"
+    timeout 60 "$build/bin/roce_placement" rxe1 rxe2 4 "$2" >"placed_$1.json" 2>"placed_$1.log"
+    (($# < 3)) || at_switch tc qdisc del dev p2 root
+  }
+  placed clean revoke
+  placed loss revoke loss 1%
+  placed late revoke loss 1% delay 100ms reorder 95%
+  placed doubled revoke duplicate 5% delay 100ms reorder 95%
+  placed unsafe none duplicate 5% delay 100ms reorder 95%
+  step placed
 fi
 
 if asked clean; then

@@ -243,6 +243,33 @@ class Ends(unittest.TestCase):
         self.assertNotRegex(read("kernel.txt"), r"Oops|BUG:|WARNING:|leaked|Call Trace")
 
 
+class Placed(unittest.TestCase):
+    """Packets that the card writes into the memory of the receiver: no byte changes after a buffer was taken back."""
+
+    def outcome(self, name):
+        text = read(f"placed_{name}.json")
+        self.assertTrue(text, read(f"placed_{name}.log"))
+        found = json.loads(text)
+        say(f"{name}: {found['messages']} messages, {found['packets']} packets, {found['repeated']} repeated, "
+            f"{found['wrong']} messages wrong, {found['canaries_broken']} canaries broken")
+        self.assertEqual(found["ability"], "UC, permissions by memory regions")
+        self.assertGreater(found["messages"], 20)
+        self.assertEqual(found["rx_errors"], 0)
+        self.assertGreaterEqual(found["bytes_placed_by_nic"], found["messages"] * 16 * 4096)
+        return found
+
+    def test_no_byte_changes_after_the_revocation(self):
+        for name in ("clean", "loss", "late", "doubled"):
+            found = self.outcome(name)
+            self.assertEqual((found["wrong"], found["canaries_broken"]), (0, 0), name)
+            if name != "clean":
+                self.assertGreater(found["repeated"], 0)
+
+    def test_without_revocation_late_packets_are_seen(self):
+        found = self.outcome("unsafe")
+        self.assertGreater(found["wrong"] + found["canaries_broken"], 0)
+
+
 class Speed(unittest.TestCase):
     """Ratios within one guest: it is emulated, so absolute numbers are meaningless."""
 
