@@ -6,18 +6,22 @@
 
 namespace dlcp::compression {
 
-// Measurements of one interval, in which the connection always had data to send.
+// Measurements of one interval.
 struct Measured {
-  bool network_limited = false;  // the window or the pacer limited the sender, not the processor
-  double wire_bytes_per_s = 0;   // delivered
-  double send_s_per_byte = 0;    // processor time per byte on the wire, without encoding
-  double encode_s_per_byte = 0;  // processor time per byte of a message; an estimate while off
-  double ratio = 1;              // of messages to bytes on the wire: measured, or of a sample
+  bool network_limited = false;      // the window limited the sender, not the processor
+  bool backlogged = false;           // there was always more data to send
+  double wire_bytes_per_s = 0;       // that the network takes: the send rate
+  double delivered_bytes_per_s = 0;  // on the wire, by all connections of the endpoint
+  double send_s_per_byte = 0;        // least processor time per byte on the wire, without encoding
+  double encode_s_per_byte = 0;      // processor time per byte of a message; an estimate while off
+  double ratio = 1;                  // of messages to bytes on the wire: measured, or of a sample
 };
 
-// Time per byte of a message without compression, divided by the time with it. Each is the larger
-// of link time and processor time.
-double gain_of(const Measured& measured);
+// Time per byte of a message without compression, divided by the time with it; `on`: it was used in
+// this interval. If the network is the limit, each is the larger of link time and processor time.
+// Otherwise the processor is, of the sender or of the receiver, and a byte on the wire costs the
+// time in which one is delivered.
+double gain_of(const Measured& measured, bool on);
 
 class PayOff {
  public:

@@ -148,12 +148,20 @@ TEST_CASE("invalid code is refused") {
 TEST_CASE("messages are compressed where the network is slower than the processor") {
   CompressionGate gate({.mode = CompressionMode::kAuto});
   Time now{};
-  const auto acks = [&](double wire_bytes_per_s, bool limited) {
+  std::uint64_t delivered = 0;
+  const auto acks = [&](double bytes_per_s, bool limited, bool backlogged = false) {
     for (int k = 0; k < 20; ++k)
-      gate.on_ack(now += 1ms, limited, wire_bytes_per_s);
+      gate.on_ack(now += 1ms,
+                  {.network_limited = limited,
+                   .backlogged = backlogged,
+                   .wire_bytes_per_s = bytes_per_s,
+                   .delivered = delivered += static_cast<std::uint64_t>(bytes_per_s / 1000)});
     return gate.open();
   };
-  CHECK_FALSE(acks(125e6, false));  // 1 Gbit/s, but the network is not the limit
+  CHECK_FALSE(acks(125e6, false));        // 1 Gbit/s, but the application is the limit
+  CHECK_FALSE(acks(2.5e9, false, true));  // the processor is the limit, and sends fast
+  CHECK(acks(0.4e9, false, true));        // it sends slowly
+  CHECK_FALSE(acks(12.5e9, true));
   CHECK(acks(125e6, true));
   CHECK(acks(1.25e9, true));
   CHECK_FALSE(acks(12.5e9, true));

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 namespace dlcp::core {
 
@@ -16,9 +18,13 @@ class EndpointRate {
     total_ = std::max(total_ + now - before, now);
     before = now;
   }
+  // Bytes on the wire that peers have acknowledged.
+  void on_delivered(std::size_t bytes) { delivered_ += bytes; }
+  std::uint64_t delivered() const { return delivered_; }
 
  private:
   double total_ = 0;
+  std::uint64_t delivered_ = 0;
 };
 
 }  // namespace dlcp::core

@@ -117,7 +117,11 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
   sample.round_trip = round_trip();
   sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
-  if (gate_.on_ack(now, sample.window_limited, rate_.total()))
+  rate_.on_delivered(acked.in_flight * packet_bytes());
+  if (gate_.on_ack(now, {.network_limited = sample.window_limited,
+                         .backlogged = streams_.has_next(),
+                         .wire_bytes_per_s = rate_.total(),
+                         .delivered = rate_.delivered()}))
     config_.tell({now, peer_token(),
                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
                   std::nullopt});

@@ -2,17 +2,24 @@
 
 namespace dlcp::core {
 
-bool CompressionGate::on_ack(Time now, bool network_limited, double wire_bytes_per_s) {
+bool CompressionGate::on_ack(Time now, const Ack& ack) {
   if (terms_.mode != CompressionMode::kAuto) return false;
-  limited_ = limited_ || network_limited;
-  if (now < next_) return false;
-  next_ = now + kInterval;
+  limited_ = limited_ || ack.network_limited;
+  backlogged_ = backlogged_ && ack.backlogged;
+  const double seconds = std::chrono::duration<double>(now - began_).count();
+  if (now - began_ < kInterval) return false;
+  const auto delivered = static_cast<double>(ack.delivered - delivered_before_);
   const compression::Measured measured{.network_limited = limited_,
-                                       .wire_bytes_per_s = wire_bytes_per_s,
+                                       .backlogged = backlogged_,
+                                       .wire_bytes_per_s = ack.wire_bytes_per_s,
+                                       .delivered_bytes_per_s = delivered / seconds,
                                        .send_s_per_byte = terms_.send_s_per_byte,
                                        .encode_s_per_byte = terms_.encode_s_per_byte,
                                        .ratio = ratio_};
   limited_ = false;
+  backlogged_ = true;
+  began_ = now;
+  delivered_before_ = ack.delivered;
   return pay_off_.add(measured);
 }
 

@@ -1,5 +1,5 @@
-// Decides whether an association compresses at all. kAuto compresses while the network is slower
-// than the processor could compress; src/compression/pay_off compares the two.
+// Decides whether an association compresses at all. kAuto compresses while this saves more time, of
+// the network or of the processor, than it costs (src/compression/pay_off).
 #pragma once
 
 #include <algorithm>
@@ -50,9 +50,14 @@ class CompressionGate {
   }
   // Packets without compression per packet with it, for the last message that was sampled.
   void note_ratio(double ratio) { ratio_ = ratio; }
-  // Called for each acknowledgement. `network_limited`: the window limited the sender.
-  // `wire_bytes_per_s`: send rate of the endpoint. Returns true if the decision changes.
-  bool on_ack(Time now, bool network_limited, double wire_bytes_per_s);
+  // Called for each acknowledgement. Returns true if the decision changes.
+  struct Ack {
+    bool network_limited = false;  // the window limited the sender since the last one
+    bool backlogged = false;       // there is data to send
+    double wire_bytes_per_s = 0;   // send rate of the endpoint
+    std::uint64_t delivered = 0;   // bytes on the wire by the endpoint so far
+  };
+  bool on_ack(Time now, const Ack& ack);
 
  private:
   static constexpr Duration kInterval = 2ms;
@@ -61,7 +66,9 @@ class CompressionGate {
   compression::PayOff pay_off_;
   double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
   bool limited_ = false;
-  Time next_{};
+  bool backlogged_ = true;  // at every acknowledgement of the interval
+  Time began_{};            // of the interval
+  std::uint64_t delivered_before_ = 0;
 };
 
 }  // namespace dlcp::core
