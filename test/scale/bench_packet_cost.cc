@@ -14,15 +14,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/endpoint.h"
-#include "datapath/verbs/fake_verbs.h"
 #include "datapath/verbs/verbs_datapath.h"
 #include "engine/host/libcrypto.h"
+#include "scale/quick_verbs.h"
 #include "secrets.h"
 #include "util/ordered_copy.h"
 
@@ -36,106 +35,7 @@ constexpr std::size_t kPackets = 64;  // per call, as in the engine
 constexpr Duration kStep = 5us;
 constexpr std::size_t kWirePackets = 16;  // per step: some 100 Gb/s
 
-// The fake card's packet path without its checks and allocations.
-class QuickVerbs final : public datapath::test::FakeVerbs {
- public:
-  int query_port(ibv_context*, std::uint8_t, ibv_port_attr* attributes) override {
-    *attributes = {};
-    attributes->active_mtu = IBV_MTU_4096;
-    return 0;
-  }
-  ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) override {
-    ibv_qp* qp = FakeVerbs::create_qp(pd, attributes);
-    attributes->cap.max_inline_data = 256;
-    queues_[qp->qp_num % kNumbers] = {qp, std::vector<ibv_recv_wr>(4096)};
-    return qp;
-  }
-  int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) override {
-    auto& ring = completions_[cq];
-    int count = 0;
-    for (; count < entries && ring.begin != ring.end; ++count)
-      completions[count] = ring.slots[ring.begin++ % ring.slots.size()];
-    return count;
-  }
-  int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr**) override {
-    Queue& queue = queues_[qp->qp_num % kNumbers];
-    for (; request != nullptr; request = request->next)
-      queue.buffers[queue.posted++ % queue.buffers.size()] = *request;
-    return 0;
-  }
-  int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) override {
-    for (; request != nullptr; request = request->next) {
-      Sent& sent = sent_[added_++ % sent_.size()];
-      sent = {qp, *request, {}};
-      std::copy_n(request->sg_list, request->num_sge, sent.pieces.begin());
-    }
-    return 0;
-  }
-
-  // The wire delivers up to `packets` packets.
-  void advance(std::size_t packets) {
-    for (; packets > 0 && gone_ != added_; --packets) {
-      const Sent& sent = sent_[gone_++ % sent_.size()];
-      deliver(sent);
-      if ((sent.request.send_flags & IBV_SEND_SIGNALED) != 0) {
-        ibv_wc done{};
-        done.wr_id = sent.request.wr_id;
-        complete(sent.qp->send_cq, done);
-      }
-    }
-  }
-
- private:
-  static constexpr std::size_t kNumbers = 256;
-  struct Queue {
-    ibv_qp* qp = nullptr;
-    std::vector<ibv_recv_wr> buffers;
-    std::size_t posted = 0, used = 0;
-  };
-  struct Sent {
-    ibv_qp* qp = nullptr;
-    ibv_send_wr request{};
-    std::array<ibv_sge, 2> pieces{};
-  };
-  struct Ring {
-    std::vector<ibv_wc> slots = std::vector<ibv_wc>(8192);
-    std::size_t begin = 0, end = 0;
-  };
-
-  void complete(ibv_cq* cq, const ibv_wc& completion) {
-    Ring& ring = completions_[cq];
-    ring.slots[ring.end++ % ring.slots.size()] = completion;
-  }
-  void deliver(const Sent& sent) {
-    const ibv_send_wr& request = sent.request;
-    Queue& queue = queues_[request.wr.ud.remote_qpn % kNumbers];
-    if (queue.used == queue.posted) {
-      ++lost;
-      return;
-    }
-    const ibv_recv_wr& buffer = queue.buffers[queue.used++ % queue.buffers.size()];
-    auto* memory = reinterpret_cast<std::byte*>(buffer.sg_list->addr);
-    memory[20] = std::byte{0x45};
-    memory[21] = std::byte{0x4a};
-    std::size_t bytes = 40;
-    for (int i = 0; i < request.num_sge; ++i) {
-      std::memcpy(memory + bytes,
-                  reinterpret_cast<const void*>(sent.pieces[static_cast<std::size_t>(i)].addr),
-                  sent.pieces[static_cast<std::size_t>(i)].length);
-      bytes += sent.pieces[static_cast<std::size_t>(i)].length;
-    }
-    ibv_wc done{};
-    done.wr_id = buffer.wr_id;
-    done.wc_flags = IBV_WC_GRH;
-    done.byte_len = static_cast<std::uint32_t>(bytes);
-    complete(queue.qp->recv_cq, done);
-  }
-
-  std::array<Queue, kNumbers> queues_;
-  std::vector<Sent> sent_ = std::vector<Sent>(1 << 14);
-  std::size_t added_ = 0, gone_ = 0;
-  std::map<ibv_cq*, Ring> completions_;
-};
+using test::QuickVerbs;
 
 [[noreturn]] void fail(const char* what) {
   fmt::print(stderr, "bench_packet_cost: {}\n", what);
