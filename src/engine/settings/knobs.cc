@@ -92,8 +92,8 @@ constexpr Knob kKnobs[] = {
      "send buffer of each socket; the kernel caps it at net.core.wmem_max",
      [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
     {"DLCP_COMPRESS", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|off|on",
-     "lossless compression of floating-point messages of 64 KiB and more (docs/compression.md); "
-     "`auto`: if the network is slower than the compression",
+     "lossless compression of floating-point messages (docs/compression.md); "
+     "`auto`: if it shortens the transfer",
      [](Settings& s, const KnobValue& v) { s.compression = kCompressionModes[v.integer]; }},
     {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|nscc",
      "congestion control: `queue` measures each path's base delay and jitter, and keeps the "
