@@ -8,6 +8,7 @@
 #include "cli/command_line/document.h"
 #include "cli/commands.h"
 #include "datapath/udp/udp_counters.h"
+#include "datapath/verbs/placement/placement_counters.h"
 #include "datapath/verbs/verbs_counters.h"
 
 namespace dlcp::cli {
@@ -27,6 +28,7 @@ Document counter_document() {
     document.rows.push_back({row.name, row.help});
   add_rows<datapath::UdpCounters>(document, "udp", datapath::kUdpCounterRows);
   add_rows<datapath::VerbsCounters>(document, "verbs", datapath::kVerbsCounterRows);
+  add_rows<datapath::PlacementCounters>(document, "verbs", datapath::kPlacementCounterRows);
   return document;
 }
 

@@ -106,6 +106,7 @@ if asked placed; then
   placed late revoke loss 1% delay 100ms reorder 95%
   placed doubled revoke duplicate 5% delay 100ms reorder 95%
   placed unsafe none duplicate 5% delay 100ms reorder 95%
+  "$build/bin/dlcp" doctor >placed_doctor.txt 2>&1
   step placed
 fi
 

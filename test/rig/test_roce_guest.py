@@ -269,6 +269,10 @@ class Placed(unittest.TestCase):
         found = self.outcome("unsafe")
         self.assertGreater(found["wrong"] + found["canaries_broken"], 0)
 
+    def test_doctor_tests_the_devices(self):
+        found = re.sub(r"\s+", " ", read("placed_doctor.txt"))
+        self.assertEqual(found.count("can place data: UC, permissions by memory regions"), 4, found)
+
 
 class Speed(unittest.TestCase):
     """Ratios within one guest: it is emulated, so absolute numbers are meaningless."""

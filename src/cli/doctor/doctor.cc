@@ -19,6 +19,7 @@
 #include "cli/doctor/path_probe.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
+#include "cli/doctor/placement_check.h"
 #include "cli/doctor/plan_check.h"
 #include "cli/doctor/socket_checks.h"
 
@@ -59,6 +60,8 @@ Findings host_findings() {
   for (Finding& finding : check_nccl())
     all.push_back(std::move(finding));
   all.push_back(check_rdma());
+  for (Finding& finding : check_placement())
+    all.push_back(std::move(finding));
   for (Finding& finding : check_plan())
     all.push_back(std::move(finding));
   return all;
