@@ -79,8 +79,8 @@ TEST_CASE("compressed contributions and sums give the same bits, by every algori
     CHECK(counters["bytes_compressed"].get<double>() >
           1.2 * counters["bytes_compressed_wire"].get<double>());
     CHECK(counters["compress_ns_estimate"] > 0);
-    // Hubs have packets of loopback's MTU, which they do not compress.
-    CHECK((counters["decompress_ns_estimate"] > 0) == (std::string(algorithm) != "hub"));
+    // A hub decides for itself whether to compress sums.
+    if (std::string(algorithm) != "hub") CHECK(counters["decompress_ns_estimate"] > 0);
   }
   // Numbers whose sum depends on the order of addition.
   const auto json = check_exact(all_reduce(
