@@ -78,7 +78,7 @@ endfunction()
 # dlcp_library(NAME SOURCES... [BATCHED...] LINK LIBS... [PACKET_PATH]): a static library of one layer; PACKET_PATH: its code
 # runs for every packet. With DLCP_UNITY the other libraries are compiled in batches, which would cost the packet path 5 to
 # 10% of its user time (measured with streams and rings of real packets). BATCHED are the sources of a layer of the packet
-# path that only set up, report, or handle errors: NAME_batched contains them, compiled as the other libraries are.
+# path that run seldom, as those that set up, report, or handle errors: NAME_batched contains them, compiled as the other libraries are.
 function(dlcp_library name)
   cmake_parse_arguments(arg "PACKET_PATH" "" "SOURCES;BATCHED;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})

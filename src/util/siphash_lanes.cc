@@ -58,21 +58,21 @@ __attribute__((target("avx2"))) void lanes_avx2(const SipKey& key, const std::ui
 }
 #endif
 
-using Form = void (*)(const SipKey&, const std::uint64_t*, std::size_t, std::uint64_t*);
+using LanesForm = void (*)(const SipKey&, const std::uint64_t*, std::size_t, std::uint64_t*);
 
 void choose_and_hash(const SipKey& key, const std::uint64_t* words, std::size_t count,
                      std::uint64_t* hashes);
 
 // As in ordered_copy: initialised with the function that replaces it.
-constinit std::atomic<Form> chosen{choose_and_hash};
+constinit std::atomic<LanesForm> chosen_lanes{choose_and_hash};
 
 void choose_and_hash(const SipKey& key, const std::uint64_t* words, std::size_t count,
                      std::uint64_t* hashes) {
-  Form best = siphash13_lanes_portable;
+  LanesForm best = siphash13_lanes_portable;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) best = lanes_avx2;
 #endif
-  chosen.store(best, std::memory_order_relaxed);
+  chosen_lanes.store(best, std::memory_order_relaxed);
   best(key, words, count, hashes);
 }
 
@@ -85,7 +85,7 @@ void siphash13_lanes_portable(const SipKey& key, const std::uint64_t* words, std
 
 void siphash13_lanes(const SipKey& key, const std::uint64_t* words, std::size_t count,
                      std::uint64_t* hashes) {
-  chosen.load(std::memory_order_relaxed)(key, words, count, hashes);
+  chosen_lanes.load(std::memory_order_relaxed)(key, words, count, hashes);
 }
 
 }  // namespace dlcp

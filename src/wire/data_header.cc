@@ -5,8 +5,7 @@
 namespace dlcp::wire {
 namespace {
 
-constexpr std::size_t kTagOffset = 36;       // of most packets
-constexpr std::size_t kCodedTagOffset = 44;  // of compressed messages
+constexpr std::size_t kCodedTagOffset = 44;  // of compressed messages; of others kDataTagOffset
 constexpr unsigned kLicensed = 1u << 0;
 constexpr unsigned kRetransmission = 1u << 1;
 constexpr unsigned kAsksAck = 1u << 2;
@@ -14,16 +13,12 @@ constexpr unsigned kCoded = 1u << 3;
 constexpr unsigned kClassShift = 4;
 static_assert(kTrafficClassCount <= 16);
 
-// The first three bytes of a data packet.
-constexpr std::uint32_t kDataHead = std::uint32_t{kMagic} | std::uint32_t{kWireVersion} << 8 |
-                                    static_cast<std::uint32_t>(FrameType::kData) << 16;
-
 bool is_coded(const std::byte* header) {
   return (std::to_integer<unsigned>(header[3]) & kCoded) != 0;
 }
 
 std::size_t tag_offset(const std::byte* header) {
-  return is_coded(header) ? kCodedTagOffset : kTagOffset;
+  return is_coded(header) ? kCodedTagOffset : kDataTagOffset;
 }
 
 // A header up to its tag, as the words that are hashed. A sender keeps them in registers: after
@@ -34,7 +29,7 @@ struct Words {
   std::uint32_t last = 0;    // the last word before the tag
   bool coded = false;
 
-  std::size_t bytes() const { return coded ? kCodedTagOffset : kTagOffset; }
+  std::size_t bytes() const { return coded ? kCodedTagOffset : kDataTagOffset; }
 };
 
 Words words_of(const std::byte* header) {
@@ -114,7 +109,7 @@ void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
   store_le(out.data() + 8, words.second);
   store_le(out.data() + 16, words.third);
   store_le(out.data() + 24, words.fourth);
-  store_le(out.data() + kTagOffset - sizeof words.last, words.last);
+  store_le(out.data() + kDataTagOffset - sizeof words.last, words.last);
 }
 
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,

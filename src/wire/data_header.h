@@ -34,7 +34,12 @@
 namespace dlcp::wire {
 
 inline constexpr std::size_t kDataHeaderBytes = 44;
+inline constexpr std::size_t kDataTagOffset = kDataHeaderBytes - kTagBytes;
 inline constexpr std::size_t kCodedHeaderBytes = 52;  // of a message that is compressed
+// The first three bytes of a data packet, little-endian.
+inline constexpr std::uint32_t kDataHead = std::uint32_t{kMagic} |
+                                           std::uint32_t{kWireVersion} << 8 |
+                                           static_cast<std::uint32_t>(FrameType::kData) << 16;
 // Payloads are cut at multiples of this: whole elements of every type and whole LL128 lines.
 inline constexpr std::size_t kPayloadGranuleBytes = 128;
 // The largest message. Offsets and chunk numbers of one stay far below 2^32, and the bitmap that a

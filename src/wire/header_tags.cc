@@ -8,11 +8,6 @@
 namespace dlcp::wire {
 namespace {
 
-constexpr std::size_t kTagOffset = kDataHeaderBytes - sizeof(std::uint64_t);
-// The first three bytes of a data packet.
-constexpr std::uint32_t kDataHead = std::uint32_t{kMagic} | std::uint32_t{kWireVersion} << 8 |
-                                    static_cast<std::uint32_t>(FrameType::kData) << 16;
-
 // The words of kTagsTogether headers, arranged for siphash13_lanes().
 class LaneWords {
  public:
@@ -20,7 +15,7 @@ class LaneWords {
     for (std::size_t i = 0; i + 1 < kCount; ++i)
       words_[i * kTagsTogether + lane] = load_le<std::uint64_t>(header + 8 * i);
     words_[(kCount - 1) * kTagsTogether + lane] =
-        load_le<std::uint32_t>(header + kTagOffset - 4) | std::uint64_t{kTagOffset} << 56;
+        load_le<std::uint32_t>(header + kDataTagOffset - 4) | std::uint64_t{kDataTagOffset} << 56;
   }
   std::array<std::uint64_t, kTagsTogether> tags(const Key& key) const {
     std::array<std::uint64_t, kTagsTogether> tags;
@@ -30,7 +25,7 @@ class LaneWords {
 
  private:
   static constexpr std::size_t kCount = 5;
-  static_assert(kTagOffset == 8 * kCount - 4);
+  static_assert(kDataTagOffset == 8 * kCount - 4);
   std::array<std::uint64_t, kCount * kTagsTogether> words_;
 };
 
@@ -50,7 +45,7 @@ void seal_headers(const Key& key, std::span<TxPacket> packets) {
       words.set(i, packets[begin + (i < count ? i : 0)].header.data());
     const auto tags = words.tags(key);
     for (std::size_t i = 0; i < count; ++i)
-      store_le(packets[begin + i].header.data() + kTagOffset, tags[i]);
+      store_le(packets[begin + i].header.data() + kDataTagOffset, tags[i]);
   }
 }
 
@@ -67,7 +62,7 @@ bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destina
   const auto tags = words.tags(seal.key);
   std::uint64_t differences = 0;
   for (std::size_t i = 0; i < kTagsTogether; ++i)
-    differences |= tags[i] ^ load_le<std::uint64_t>(packets[i].bytes.data() + kTagOffset);
+    differences |= tags[i] ^ load_le<std::uint64_t>(packets[i].bytes.data() + kDataTagOffset);
   return differences == 0;
 }
 

@@ -1,4 +1,7 @@
 // Packets that arrive together are handled as runs: the result is the same as one by one.
+#include "core/association/data_run.h"
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -165,4 +168,41 @@ TEST_CASE("packets of two streams that arrive in turn reach their own messages")
   pair.run(20ms);
   CHECK(first.buffer == first.message);
   CHECK(second.buffer == second.message);
+}
+
+TEST_CASE("a stream that fails within a run leaves no copies to memory that it has freed") {
+  Pair pair;
+  auto stream = pair.open(1, 2000);
+  std::vector<std::byte> small(1000);
+  REQUIRE(pair.b.post_receive(pair.now, stream.receiving, 1, small));
+  pair.run(1ms);
+  REQUIRE(pair.a.post_send(pair.now, stream.sending, 2, stream.message));  // too long
+  const std::vector<std::byte> unexpected(500, std::byte{7});
+  REQUIRE(pair.a.post_send(pair.now, stream.sending, 3, unexpected));
+  auto sent = pair.sent_in_a_while(pair.a);
+  REQUIRE(sent.size() == 3);
+  std::reverse(sent.begin(), sent.end());  // the second message is kept, then the first one fails
+  pair.deliver(pair.b, sent);
+  const auto closed = pair.b.poll_event();
+  REQUIRE(closed);
+  CHECK(closed->kind == Event::Kind::kClosed);
+  CHECK(closed->error.code == ErrorCode::kInvalidUsage);
+}
+
+TEST_CASE("the end of a message within a run decides when the run is acknowledged") {
+  std::vector<Placement> placements;
+  DataRun run{.placements = placements};
+  wire::DataHeader header;
+  header.message_bytes = 64;
+  header.window_epoch = 0xffff;
+  run.add(header, 64);
+  header.message_bytes = 1 << 20;
+  header.window_epoch = 0;
+  run.add(header, 1408);
+  header.window_epoch = 0xfffe;  // of an older packet
+  run.add(header, 1408);
+  CHECK(run.packets == 3);
+  CHECK(run.ends_message);
+  CHECK(run.message_bytes == 64);
+  CHECK(run.window_epoch == 0);
 }

@@ -18,7 +18,7 @@ class EndpointRate {
     total_ = std::max(total_ + now - before, now);
     before = now;
   }
-  // Bytes on the wire that peers have acknowledged.
+  // Bytes on the wire that peers have acknowledged; every packet counts as a whole one.
   void on_delivered(std::size_t bytes) { delivered_ += bytes; }
   std::uint64_t delivered() const { return delivered_; }
 

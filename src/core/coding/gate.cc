@@ -6,8 +6,14 @@ bool CompressionGate::on_ack(Time now, const Ack& ack) {
   if (terms_.mode != CompressionMode::kAuto) return false;
   limited_ = limited_ || ack.network_limited;
   backlogged_ = backlogged_ && ack.backlogged;
+  const bool first = began_ == Time::min();
+  if (!first && now - began_ < kInterval) return false;
+  if (first) {
+    began_ = now;
+    delivered_before_ = ack.delivered;
+    return false;
+  }
   const double seconds = std::chrono::duration<double>(now - began_).count();
-  if (now - began_ < kInterval) return false;
   const auto delivered = static_cast<double>(ack.delivered - delivered_before_);
   const compression::Measured measured{.network_limited = limited_,
                                        .backlogged = backlogged_,

@@ -66,8 +66,8 @@ class CompressionGate {
   compression::PayOff pay_off_;
   double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
   bool limited_ = false;
-  bool backlogged_ = true;  // at every acknowledgement of the interval
-  Time began_{};            // of the interval
+  bool backlogged_ = true;    // at every acknowledgement of the interval
+  Time began_ = Time::min();  // of the interval
   std::uint64_t delivered_before_ = 0;
 };
 

@@ -47,6 +47,12 @@ class SendWindow {
     ++in_flight_;
     last_sent_ = now;
   }
+  // Terms that stay the same while packets are sent together.
+  struct AskTerms {
+    double most = 0;      // packets that may be in flight
+    bool rested = false;  // the last request is long enough ago
+  };
+  AskTerms ask_terms(Time now, double congestion_window) const;
   // Whether the packet about to be sent, which others follow, requests an immediate ACK. (A last
   // packet does not: an ACK would delay the peer's answer.) While congestion control limits the
   // sender, one packet per half window requests one, if the last request was kAskEvery ago, or half
@@ -54,11 +60,6 @@ class SendWindow {
   // fast one must not be acknowledged packet by packet. The packet that fills the window also
   // requests one, if none of the last quarter has: the receiver would acknowledge that many anyway,
   // unless some are lost.
-  struct AskTerms {
-    double most = 0;      // packets that may be in flight
-    bool rested = false;  // the last request is long enough ago
-  };
-  AskTerms ask_terms(Time now, double congestion_window) const;
   bool asks_ack(Time now, AskTerms& terms);
   bool asks_ack(Time now, double congestion_window) {
     AskTerms terms = ask_terms(now, congestion_window);

@@ -197,12 +197,15 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
       return;
     }
     payload = *plain;
-    counters_.add(Counter::kDecompressTime, config_.compression.decode_ns(payload.size()));
+    if (data.header.coding.coded_bytes != data.header.coding.plain_bytes)
+      counters_.add(Counter::kDecompressTime, config_.compression.decode_ns(payload.size()));
     run.ends = true;  // the next packet is decoded to the same memory
   }
   const auto receipt = queue_.on_data(data.header, payload, run.placements);
   const bool fresh = receipt == RecvQueue::Receipt::kPlaced || receipt == RecvQueue::Receipt::kKept;
   if (fresh) ++run.fresh;
+  // Its placement refers to memory of this stream, which a later packet of the run might end.
+  if (receipt == RecvQueue::Receipt::kKept) run.ends = true;
   if (receipt != RecvQueue::Receipt::kPlaced) count(receipt);
   if (receipt == RecvQueue::Receipt::kOutOfWindow) return;
   association_->note_path(packet, data.header);

@@ -9,7 +9,6 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::uint8_t kHopLimit = 64;
 constexpr Duration kUnreachablePause = 1s;  // the kernel may have waited as long for ARP
 constexpr std::uint16_t kPortBits = 0x3fff;
 

@@ -18,6 +18,8 @@
 
 namespace dlcp::datapath {
 
+inline constexpr std::uint8_t kHopLimit = 64;
+
 class AddressHandles {
  public:
   struct Options {

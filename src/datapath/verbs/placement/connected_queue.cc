@@ -7,7 +7,6 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::uint8_t kHopLimit = 64;
 // The card accepts any first number of a UC queue pair; RC needs the same at both ends.
 constexpr std::uint32_t kFirstPsn = 100;
 // RC: the card repeats a packet after 4.096 us * 2^14 = 67 ms, seven times, and without limit if
