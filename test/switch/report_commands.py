@@ -91,6 +91,7 @@ def main():
             copy = pathlib.Path(scratch) / f"{fabric}-{release}"
             shutil.copytree(FABRICS / fabric, copy)
             text = (copy / "intent.yaml").read_text()
+            text = text.replace("../../../data/", f"{ROOT}/test/switch/data/")  # relative to the fabric's folder
             (copy / "intent.yaml").write_text(re.sub(r'version: "[^"]+"', f'version: "{release}"', text))
             count += check(program, copy / "intent.yaml", f"{fabric} as {release}")
     # The check itself must be able to fail.

@@ -38,7 +38,9 @@ def intent_of(fabric, scratch):
         shutil.copytree(FABRICS / "sonic-roce", copy)
         text = (copy / "intent.yaml").read_text()
         assert "202411" in text
-        (copy / "intent.yaml").write_text(text.replace("202411", "202511"))
+        # The samples of test/switch/data are named relative to the fabric's folder.
+        text = text.replace("202411", "202511").replace("../../../data/", f"{HERE}/data/")
+        (copy / "intent.yaml").write_text(text)
     return copy / "intent.yaml"
 
 
