@@ -7,6 +7,8 @@
 #include <iterator>
 #include <span>
 
+#include "datapath/blob.h"
+
 namespace dlcp::datapath {
 namespace {
 
@@ -69,53 +71,25 @@ DeviceAddress DeviceAddress::only(LocatorKind kind) const {
 
 wire::EndpointAddress encode(const DeviceAddress& address) {
   wire::EndpointAddress blob;
-  std::byte* to = blob.bytes.data();
-  const auto put = [&to](std::uint32_t value, std::size_t bytes) {
-    for (; bytes > 0; --bytes)
-      *to++ = static_cast<std::byte>(value >> (8 * (bytes - 1)) & 0xff);
-  };
-  put(static_cast<std::uint32_t>(address.ip.family), 1);
+  BlobWriter to(blob.bytes);
+  to.put(static_cast<std::uint32_t>(address.ip.family), 1);
   for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i)
-    put(address.ip.bytes[i], 1);
-  put(address.ip.scope, 4);
+    to.put(address.ip.bytes[i], 1);
+  to.put(address.ip.scope, 4);
   for (const KindRow& row : kKinds) {
     auto list = address.of(row.kind);
     list = list.first(std::min(list.size(), row.count_max));
     if (list.empty()) continue;
-    put(static_cast<std::uint32_t>(row.bytes << 4 | static_cast<unsigned>(row.kind)), 1);
-    put(static_cast<std::uint32_t>(list.size()), 1);
+    to.put(static_cast<std::uint32_t>(row.bytes << 4 | static_cast<unsigned>(row.kind)), 1);
+    to.put(static_cast<std::uint32_t>(list.size()), 1);
     for (const Locator& locator : list)
-      put(locator.value, row.bytes);
+      to.put(locator.value, row.bytes);
   }
-  blob.size = static_cast<std::uint8_t>(to - blob.bytes.data());
+  blob.size = static_cast<std::uint8_t>(to.size());
   return blob;
 }
 
 namespace {
-
-// Reads numbers from a blob; after its end, all reads fail and return zeros.
-class BlobReader {
- public:
-  explicit BlobReader(const wire::EndpointAddress& blob)
-      : left_(std::span(blob.bytes).first(std::min<std::size_t>(blob.size, blob.bytes.size()))),
-        ok_(blob.size <= wire::EndpointAddress::kMaxBytes) {}
-
-  std::uint32_t get(std::size_t bytes) {
-    std::uint32_t value = 0;
-    for (; bytes > 0; --bytes) {
-      ok_ = ok_ && !left_.empty();
-      value = value << 8 | (ok_ ? std::to_integer<std::uint32_t>(left_[0]) : 0);
-      left_ = left_.subspan(ok_ ? 1 : 0);
-    }
-    return value;
-  }
-  bool ok() const { return ok_; }
-  bool done() const { return !ok_ || left_.empty(); }
-
- private:
-  std::span<const std::byte> left_;
-  bool ok_;
-};
 
 bool read_locators(BlobReader& in, DeviceAddress& address) {
   const std::uint32_t form = in.get(1);
@@ -140,7 +114,8 @@ bool read_locators(BlobReader& in, DeviceAddress& address) {
 }  // namespace
 
 std::optional<DeviceAddress> decode_device_address(const wire::EndpointAddress& blob) {
-  BlobReader in(blob);
+  if (blob.size > blob.bytes.size()) return std::nullopt;
+  BlobReader in(std::span(blob.bytes).first(blob.size));
   DeviceAddress address;
   const std::uint32_t family = in.get(1);
   if (family != 4 && family != 6) return std::nullopt;

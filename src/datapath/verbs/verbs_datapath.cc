@@ -19,8 +19,6 @@ constexpr unsigned kDistinctTries = 8;
 constexpr Duration kLookEvery = 10ms;       // at the device's events, while callers poll
 constexpr Duration kSoftwareDelay = 10ms;   // its packets wait for processor time (see README)
 constexpr Duration kPresenceEvery = 200ms;  // checks that the device still exists
-constexpr Duration kMendPauseMin = 1ms;
-constexpr Duration kMendPauseMax = 100ms;
 
 std::size_t queue_pairs_for(const VerbsOptions& options) {
   return options.port.entropy == Entropy::kFlowLabel
@@ -233,19 +231,16 @@ std::size_t VerbsDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   if (gone_) return 0;
   if (std::ranges::any_of(rings_, [](const auto& ring) { return ring->has_outstanding(); }))
     collect_completions();
-  mend(now);
+  repair(now);
   return receive_->receive(now, out);
 }
 
-// Replaces broken queue pairs. The pause grows while new ones also break: if the port is down,
-// every packet breaks one.
-void VerbsDatapath::mend(Time now) {
-  if (now < mend_at_ ||
+// Replaces broken queue pairs.
+void VerbsDatapath::repair(Time now) {
+  if (!repair_pause_.is_over(now) ||
       std::ranges::none_of(rings_, [](const auto& ring) { return ring->is_broken(); }))
     return;
-  const bool calm = now - mend_at_ > 10 * kMendPauseMax;
-  mend_pause_ = calm ? kMendPauseMin : std::clamp(2 * mend_pause_, kMendPauseMin, kMendPauseMax);
-  mend_at_ = now + mend_pause_;
+  repair_pause_.start(now);
   for (const auto& ring : rings_)
     if (ring->is_broken() && ring->reopen()) ++counters_.queue_pairs_rebuilt;
 }

@@ -16,6 +16,7 @@
 #include "datapath/verbs/memory_regions.h"
 #include "datapath/verbs/placement/verbs_placer.h"
 #include "datapath/verbs/receive_ring.h"
+#include "datapath/verbs/repair_pause.h"
 #include "datapath/verbs/send_ring.h"
 #include "datapath/verbs/verbs_card.h"
 #include "datapath/verbs/verbs_options.h"
@@ -59,7 +60,7 @@ class VerbsDatapath final : public Datapath {
   bool add(const wire::TxPacket& packet);
   void collect_completions();
   void collect_events();
-  void mend(Time now);
+  void repair(Time now);
 
   std::unique_ptr<VerbsCard> card_;
   VerbsCounters counters_;
@@ -94,8 +95,7 @@ class VerbsDatapath final : public Datapath {
   Time now_;
   Time next_look_;      // when to read the device's events
   Time next_presence_;  // when to check that the device still exists
-  Time mend_at_;
-  Duration mend_pause_{};
+  RepairPause repair_pause_;
   bool armed_ = false;
   bool gone_ = false;  // the device was removed
 };

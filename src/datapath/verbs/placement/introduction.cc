@@ -1,5 +1,6 @@
 #include "datapath/verbs/placement/introduction.h"
 
+#include "datapath/blob.h"
 #include "util/check.h"
 
 namespace dlcp::datapath {
@@ -11,58 +12,24 @@ constexpr std::uint8_t kMtuMax = 5;
 
 static_assert(6 + 4 * kTrafficClassCount + 3 * kPathsPerLinkMax <= Introduction::kMaxBytes);
 
-class Writer {
- public:
-  explicit Writer(Introduction& to) : to_(to) {}
-  void put(std::uint32_t value, unsigned bytes) {
-    while (bytes-- > 0)
-      to_.bytes[to_.size++] = static_cast<std::byte>(value >> 8 * bytes);
-  }
-
- private:
-  Introduction& to_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> from) : from_(from) {}
-  // Returns 0 beyond the end.
-  std::uint32_t get(unsigned bytes) {
-    std::uint32_t value = 0;
-    is_short_ = is_short_ || from_.size() < bytes;
-    if (is_short_) return 0;
-    for (unsigned i = 0; i < bytes; ++i)
-      value = value << 8 | std::to_integer<std::uint32_t>(from_[i]);
-    from_ = from_.subspan(bytes);
-    return value;
-  }
-  bool is_short() const { return is_short_; }
-  bool is_at_end() const { return !is_short_ && from_.empty(); }
-
- private:
-  std::span<const std::byte> from_;
-  bool is_short_ = false;
-};
-
-bool read_class(Reader& in, LinkDescription& link, std::size_t& paths) {
+bool read_class(BlobReader& in, LinkDescription& link, std::size_t& paths) {
   const std::uint32_t traffic_class = in.get(1);
   const std::uint32_t count = in.get(1);
   const std::uint32_t connected = in.get(2);
   paths += count;
-  if (in.is_short() || traffic_class >= kTrafficClassCount || count == 0 ||
-      count > kPathsPerClassMax || paths > kPathsPerLinkMax || connected >> count != 0 ||
-      !link.classes[traffic_class].empty())
+  if (!in.ok() || traffic_class >= kTrafficClassCount || count == 0 || count > kPathsPerClassMax ||
+      paths > kPathsPerLinkMax || connected >> count != 0 || !link.classes[traffic_class].empty())
     return false;
   for (std::uint32_t p = 0; p < count; ++p)
     link.classes[traffic_class].push_back({in.get(3), (connected >> p & 1) != 0});
-  return !in.is_short();
+  return in.ok();
 }
 
 }  // namespace
 
 Introduction encode(const LinkDescription& link) {
   Introduction out;
-  Writer to(out);
+  BlobWriter to(out.bytes);
   std::uint32_t classes = 0;
   std::size_t paths = 0;
   for (const auto& of_class : link.classes) {
@@ -88,18 +55,19 @@ Introduction encode(const LinkDescription& link) {
     for (const auto& path : of_class)
       to.put(path.queue_pair, 3);
   }
+  out.size = static_cast<decltype(out.size)>(to.size());
   return out;
 }
 
 std::optional<LinkDescription> decode_introduction(std::span<const std::byte> bytes) {
-  Reader in(bytes);
+  BlobReader in(bytes);
   LinkDescription link;
   if (in.get(1) != kVersion) return std::nullopt;
   const std::uint32_t transport = in.get(1);
   link.mtu = static_cast<std::uint8_t>(in.get(1));
   const std::uint32_t classes = in.get(1);
   link.receives_per_path = static_cast<std::uint16_t>(in.get(2));
-  if (in.is_short() || link.mtu < kMtuMin || link.mtu > kMtuMax || link.receives_per_path == 0 ||
+  if (!in.ok() || link.mtu < kMtuMin || link.mtu > kMtuMax || link.receives_per_path == 0 ||
       (transport != static_cast<std::uint32_t>(PlacementTransport::kUc) &&
        transport != static_cast<std::uint32_t>(PlacementTransport::kRc)))
     return std::nullopt;
@@ -107,7 +75,7 @@ std::optional<LinkDescription> decode_introduction(std::span<const std::byte> by
   std::size_t paths = 0;
   for (std::uint32_t c = 0; c < classes; ++c)
     if (!read_class(in, link, paths)) return std::nullopt;
-  if (!in.is_at_end()) return std::nullopt;
+  if (!in.ok() || !in.done()) return std::nullopt;
   return link;
 }
 

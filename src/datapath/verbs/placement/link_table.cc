@@ -151,12 +151,11 @@ std::size_t LinkTable::paths(LinkId id, TrafficClass traffic_class) {
   if (link == nullptr) return 0;
   const auto& own = link->queues[static_cast<std::size_t>(traffic_class)];
   const auto& remote = link->remote.classes[static_cast<std::size_t>(traffic_class)];
-  const bool mends = queues_.options().transport == PlacementTransport::kUc;
+  const bool repairs = queues_.options().transport == PlacementTransport::kUc;
   std::size_t count = 0;
   while (count < std::min(own.size(), remote.size()) && remote[count].is_connected) {
     const QueueTable::Slot& slot = queues_.at(own[count]);
-    const bool works = slot.queue->is_connected() && !slot.queue->is_broken();
-    if (slot.remote.queue_pair == 0 || (!works && !mends)) break;
+    if (slot.remote.queue_pair == 0 || (slot.needs_repair() && !repairs)) break;
     ++count;
   }
   return count;
@@ -173,16 +172,12 @@ void LinkTable::close(LinkId id) {
 
 // A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair would need
 // the same reset at the peer.
-std::size_t LinkTable::mend() {
-  std::size_t mended = 0;
-  if (queues_.options().transport != PlacementTransport::kUc) return mended;
-  for (QueueTable::Slot& slot : queues_.slots()) {
-    if (slot.queue == nullptr || slot.remote.queue_pair == 0 ||
-        (slot.queue->is_connected() && !slot.queue->is_broken()))
-      continue;
-    if (join(slot, slot.remote)) ++mended;
-  }
-  return mended;
+std::size_t LinkTable::repair() {
+  std::size_t repaired = 0;
+  if (queues_.options().transport != PlacementTransport::kUc) return repaired;
+  for (QueueTable::Slot& slot : queues_.slots())
+    if (slot.needs_repair() && join(slot, slot.remote)) ++repaired;
+  return repaired;
 }
 
 }  // namespace dlcp::datapath

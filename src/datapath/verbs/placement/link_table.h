@@ -40,7 +40,7 @@ class LinkTable {
 
   Link* find(LinkId link);
   // Repairs queues that are broken, by a reset, and returns how many. Their numbers do not change.
-  std::size_t mend();
+  std::size_t repair();
 
  private:
   std::size_t paths_allowed(const Link& link) const;

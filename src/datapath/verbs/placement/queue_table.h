@@ -20,6 +20,12 @@ class QueueTable {
     LinkPath way;
     QueueRemote remote;         // valid once the queue is connected
     ConnectedQueue::Name name;  // of the next queue in this slot
+
+    // It was connected, and an error or a reset has ended that.
+    bool needs_repair() const {
+      return queue != nullptr && remote.queue_pair != 0 &&
+             (queue->is_broken() || !queue->is_connected());
+    }
   };
   struct Group {
     CqPtr send_cq;

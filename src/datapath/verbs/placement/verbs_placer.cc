@@ -14,9 +14,6 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr Duration kMendPauseMin = 1ms;
-constexpr Duration kMendPauseMax = 100ms;
-
 QueueOptions queue_options(const VerbsPlacer::Options& options, const VerbsCard& card) {
   return {options.ability.transport, std::bit_floor(std::min(options.sends, card.requests_max)),
           std::min(options.receives, card.requests_max)};
@@ -245,21 +242,16 @@ std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {
     if (runs.room() > 0) ++next_group_;
   }
   counters_.placed_rx_runs += runs.count();
-  mend(now);
+  repair(now);
   return runs.count();
 }
 
-// The pause grows while queues break again: if the port is down, every packet may break one.
-void VerbsPlacer::mend(Time now) {
-  if (!is_any_broken_ || now < mend_at_) return;
-  const bool calm = now - mend_at_ > 10 * kMendPauseMax;
-  mend_pause_ = calm ? kMendPauseMin : std::clamp(2 * mend_pause_, kMendPauseMin, kMendPauseMax);
-  mend_at_ = now + mend_pause_;
-  counters_.placement_queue_pairs_reset += links_.mend();
-  is_any_broken_ = std::ranges::any_of(queues_.slots(), [](const auto& slot) {
-    return slot.queue != nullptr && slot.remote.queue_pair != 0 &&
-           (slot.queue->is_broken() || !slot.queue->is_connected());
-  });
+void VerbsPlacer::repair(Time now) {
+  if (!is_any_broken_ || !repair_pause_.is_over(now)) return;
+  repair_pause_.start(now);
+  counters_.placement_queue_pairs_reset += links_.repair();
+  is_any_broken_ = std::ranges::any_of(
+      queues_.slots(), [](const QueueTable::Slot& slot) { return slot.needs_repair(); });
 }
 
 bool VerbsPlacer::reads(std::span<const std::byte> memory) {

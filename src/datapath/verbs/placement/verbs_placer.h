@@ -16,6 +16,7 @@
 #include "datapath/verbs/placement/permission_pool.h"
 #include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/placement/queue_table.h"
+#include "datapath/verbs/repair_pause.h"
 
 namespace dlcp::datapath {
 
@@ -71,7 +72,7 @@ class VerbsPlacer final : public Placer {
   bool add(const PlacedPacket& packet);
   void collect_sent(QueueTable::Group& group);
   void on_received(const ibv_wc& completion, RunWriter& runs);
-  void mend(Time now);
+  void repair(Time now);
 
   VerbsCard& card_;
   MemoryRegions& registered_;
@@ -93,8 +94,7 @@ class VerbsPlacer final : public Placer {
   std::size_t next_group_ = 0;  // the first to be polled
   bool is_any_broken_ = false;
   bool is_stopped_ = false;
-  Time mend_at_;
-  Duration mend_pause_{};
+  RepairPause repair_pause_;
 };
 
 }  // namespace dlcp::datapath

@@ -40,7 +40,7 @@ void WindowPermissions::poll(Time now, std::size_t) {
   // Twice, because binds of the first pass may be done already.
   for (int pass = 0; pass < 2; ++pass) {
     collect(now);
-    mend(now);
+    reopen(now);
     advance_all();
   }
   collect(now);
@@ -61,7 +61,7 @@ void WindowPermissions::collect(Time now) {
 }
 
 // A broken queue has no outstanding requests any more when this is called.
-void WindowPermissions::mend(Time now) {
+void WindowPermissions::reopen(Time now) {
   if (!work_->is_broken() || now < reopen_at_) return;
   reopen_at_ = now + kReopenPause;
   if (auto again = WorkQueue::open(card_, counters_)) work_ = std::move(again).value();

@@ -66,7 +66,7 @@ class WindowPermissions final : public PermissionPool {
       : PermissionPool(counters), card_(card), registered_(registered), windows_max_(windows_max) {}
   void collect(Time now);
   void on_done(Time now, const WorkQueue::Done& done);
-  void mend(Time now);
+  void reopen(Time now);
   void advance_all();
   bool advance(Entries::iterator entry);
   void bind(Entries::iterator entry);

@@ -53,7 +53,7 @@ class FakeWriteCard : public FakeVerbs {
   // Results.
   std::size_t written = 0;     // writes into memory
   std::size_t dead_keys = 0;   // writes refused because of the key
-  std::size_t no_receive = 0;  // lost for want of a receive
+  std::size_t no_receive = 0;  // lost because no receive was posted
   std::size_t binds = 0;
   std::vector<ibv_qp_attr> ready;  // attributes of each change to the state RTR
 
