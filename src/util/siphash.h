@@ -18,22 +18,66 @@ struct SipKey {
   friend bool operator==(const SipKey&, const SipKey&) = default;
 };
 
-template <int kCompressionRounds, int kFinalRounds>
-class SipHash {
+// The state of the algorithm, for 64-bit words or for vectors of them (siphash_lanes.h), which hash
+// several messages at once. Vectors are passed by reference: by value, the calling convention would
+// depend on the processor's extensions.
+template <class Word, int kCompressionRounds, int kFinalRounds>
+class SipState {
  public:
-  explicit SipHash(const SipKey& key)
-      : v0_(key.low ^ 0x736f6d6570736575u),
-        v1_(key.high ^ 0x646f72616e646f6du),
-        v2_(key.low ^ 0x6c7967656e657261u),
-        v3_(key.high ^ 0x7465646279746573u) {}
+  explicit SipState(const SipKey& key)
+      : v0_(Word{} + (key.low ^ 0x736f6d6570736575u)),
+        v1_(Word{} + (key.high ^ 0x646f72616e646f6du)),
+        v2_(Word{} + (key.low ^ 0x6c7967656e657261u)),
+        v3_(Word{} + (key.high ^ 0x7465646279746573u)) {}
 
   // Adds eight bytes of the message, little-endian.
-  void add(std::uint64_t word) {
+  [[gnu::always_inline]] void add(const Word& word) {
     v3_ ^= word;
     for (int i = 0; i < kCompressionRounds; ++i)
       round();
     v0_ ^= word;
   }
+  // The hash; valid as long as this object.
+  [[gnu::always_inline]] const Word& finish() {
+    v2_ ^= 0xffu;
+    for (int i = 0; i < kFinalRounds; ++i)
+      round();
+    v0_ ^= v1_ ^ v2_ ^ v3_;
+    return v0_;
+  }
+
+ private:
+  template <int kBits>
+  [[gnu::always_inline]] static void rotate(Word& word) {
+    word = word << kBits | word >> (64 - kBits);
+  }
+  [[gnu::always_inline]] void round() {
+    v0_ += v1_;
+    rotate<13>(v1_);
+    v1_ ^= v0_;
+    rotate<32>(v0_);
+    v2_ += v3_;
+    rotate<16>(v3_);
+    v3_ ^= v2_;
+    v0_ += v3_;
+    rotate<21>(v3_);
+    v3_ ^= v0_;
+    v2_ += v1_;
+    rotate<17>(v1_);
+    v1_ ^= v2_;
+    rotate<32>(v2_);
+  }
+
+  Word v0_, v1_, v2_, v3_;
+};
+
+template <int kCompressionRounds, int kFinalRounds>
+class SipHash {
+ public:
+  explicit SipHash(const SipKey& key) : state_(key) {}
+
+  // Adds eight bytes of the message, little-endian.
+  void add(std::uint64_t word) { state_.add(word); }
   // Adds the last bytes of a message: whole words, then the rest, with the length in the last byte.
   void add_last(std::span<const std::byte> bytes) {
     const std::byte* at = bytes.data();
@@ -42,12 +86,7 @@ class SipHash {
       add(load(at, 8));
     add(load(at, bytes.size() % 8) | static_cast<std::uint64_t>(bytes.size()) << 56);
   }
-  std::uint64_t finish() {
-    v2_ ^= 0xff;
-    for (int i = 0; i < kFinalRounds; ++i)
-      round();
-    return v0_ ^ v1_ ^ v2_ ^ v3_;
-  }
+  std::uint64_t finish() { return state_.finish(); }
 
  private:
   static std::uint64_t load(const std::byte* at, std::size_t size) {
@@ -61,20 +100,7 @@ class SipHash {
     return word;
   }
 
-  void round() {
-    v0_ += v1_;
-    v1_ = std::rotl(v1_, 13) ^ v0_;
-    v0_ = std::rotl(v0_, 32);
-    v2_ += v3_;
-    v3_ = std::rotl(v3_, 16) ^ v2_;
-    v0_ += v3_;
-    v3_ = std::rotl(v3_, 21) ^ v0_;
-    v2_ += v1_;
-    v1_ = std::rotl(v1_, 17) ^ v2_;
-    v2_ = std::rotl(v2_, 32);
-  }
-
-  std::uint64_t v0_, v1_, v2_, v3_;
+  SipState<std::uint64_t, kCompressionRounds, kFinalRounds> state_;
 };
 
 template <int kCompressionRounds, int kFinalRounds>
