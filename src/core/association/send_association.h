@@ -130,6 +130,8 @@ class SendAssociation final : private ChunkStates {
   bool begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes);
   std::size_t run_packets(const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
                           double most) const;
+  wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
+                             wire::PathIndex path) const;
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);
   void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);

@@ -53,6 +53,19 @@ std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef&
   return std::min(packets, queue.run_length(chunk));
 }
 
+// The fields that all data packets have.
+wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
+                                            std::uint64_t message, wire::PathIndex path) const {
+  wire::DataHeader header;
+  header.destination = stream.peer_token();
+  header.message = static_cast<std::uint32_t>(message);
+  header.path = path;
+  header.sent_at = wire::wire_time(now);
+  header.window_epoch = window_.epoch();
+  header.reply_path = heard_path_;
+  return header;
+}
+
 // Sends as many chunks of one message as `out` holds: run_packets() of them.
 void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& first,
                                FrameWriter& frames, std::span<wire::TxPacket> out) {
@@ -60,14 +73,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   const wire::Protection protection = setup_.terms().protection;
   const bool together = protection == wire::Protection::kHeader;
   const auto message = stream.queue().mark_run_sent(first, out.size());
-  wire::DataHeader header;
-  header.destination = stream.peer_token();
-  header.message = static_cast<std::uint32_t>(first.message);
+  wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
   header.message_bytes = static_cast<std::uint32_t>(message.size());
-  header.path = burst_.path;
-  header.sent_at = wire::wire_time(now);
-  header.window_epoch = window_.epoch();
-  header.reply_path = heard_path_;
   const bool follows = streams_.has_next();
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
   const std::size_t begin = first.chunk * payload_bytes;
@@ -106,20 +113,14 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   wire::Buffer* frame = sent.coding.used() ? &frames.take() : nullptr;
   const ChunkCut::Piece piece =
       frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
-  wire::DataHeader header;
-  header.destination = stream.peer_token();
-  header.message = static_cast<std::uint32_t>(chunk.message);
+  wire::DataHeader header = header_of(now, stream, chunk.message, cut_.path());
   header.message_bytes = sent.message_bytes;
   header.offset = piece.offset;
   header.coding = piece.coding;
-  header.path = cut_.path();
   const std::uint64_t number = flight_.on_sent(now, header.path, chunk, piece.ends);
   header.path_sequence = static_cast<std::uint32_t>(number);
-  header.sent_at = wire::wire_time(now);
   header.licensed = sent.licensed;
   header.traffic_class = sent.traffic_class;
-  header.window_epoch = window_.epoch();
-  header.reply_path = heard_path_;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);

@@ -1,31 +1,28 @@
 #include "core/coding/gate.h"
 
+#include <utility>
+
 namespace dlcp::core {
 
 bool CompressionGate::on_ack(Time now, const Ack& ack) {
   if (terms_.mode != CompressionMode::kAuto) return false;
   limited_ = limited_ || ack.network_limited;
   backlogged_ = backlogged_ && ack.backlogged;
-  const bool first = began_ == Time::min();
-  if (!first && now - began_ < kInterval) return false;
-  if (first) {
-    began_ = now;
-    delivered_before_ = ack.delivered;
-    return false;
-  }
-  const double seconds = std::chrono::duration<double>(now - began_).count();
-  const auto delivered = static_cast<double>(ack.delivered - delivered_before_);
-  const compression::Measured measured{.network_limited = limited_,
-                                       .backlogged = backlogged_,
+  if (began_ && now - *began_ < kInterval) return false;
+  const auto began = std::exchange(began_, now);
+  const std::uint64_t before = std::exchange(delivered_before_, ack.delivered);
+  const bool limited = std::exchange(limited_, false);
+  const bool backlogged = std::exchange(backlogged_, true);
+  if (!began) return false;
+  const double seconds = std::chrono::duration<double>(now - *began).count();
+  const auto delivered = static_cast<double>(ack.delivered - before);
+  const compression::Measured measured{.network_limited = limited,
+                                       .backlogged = backlogged,
                                        .wire_bytes_per_s = ack.wire_bytes_per_s,
                                        .delivered_bytes_per_s = delivered / seconds,
                                        .send_s_per_byte = terms_.send_s_per_byte,
                                        .encode_s_per_byte = terms_.encode_s_per_byte,
                                        .ratio = ratio_};
-  limited_ = false;
-  backlogged_ = true;
-  began_ = now;
-  delivered_before_ = ack.delivered;
   return pay_off_.add(measured);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "compression/pay_off.h"
 #include "core/bounded_loss/licence.h"
@@ -66,8 +67,8 @@ class CompressionGate {
   compression::PayOff pay_off_;
   double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
   bool limited_ = false;
-  bool backlogged_ = true;    // at every acknowledgement of the interval
-  Time began_ = Time::min();  // of the interval
+  bool backlogged_ = true;     // at every acknowledgement of the interval
+  std::optional<Time> began_;  // of the interval
   std::uint64_t delivered_before_ = 0;
 };
 

@@ -24,6 +24,24 @@ constexpr int kForgetRounds = 16;
 constexpr int kEpochRounds = 64;
 constexpr Duration kEpochLeast = 100ms;  // causes of late packets seldom last shorter
 
+// Looks up a message once for all its chunks that follow each other.
+class Arrived {
+ public:
+  explicit Arrived(const ChunkStates& states) : states_(states) {}
+  bool operator()(const ChunkRef& chunk) {
+    if (!of_ || chunk.message != of_->message || chunk.stream != of_->stream) {
+      of_ = chunk;
+      acked_ = states_.acked_of(chunk);
+    }
+    return acked_ == nullptr || acked_->test(chunk.chunk);
+  }
+
+ private:
+  const ChunkStates& states_;
+  std::optional<ChunkRef> of_;
+  const Bitmap* acked_ = nullptr;
+};
+
 }  // namespace
 
 Flight::Flight(std::size_t paths) : paths_(paths), grace_(kGraceLeast) {}
@@ -117,30 +135,6 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
   cross_path_window_ =
       std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
 }
-
-namespace {
-
-// Looks up a message once for all its chunks that follow each other.
-class Arrived {
- public:
-  explicit Arrived(const ChunkStates& states) : states_(states) {}
-  bool operator()(const ChunkRef& chunk) {
-    if (!known_ || chunk.message != of_.message || chunk.stream != of_.stream) {
-      of_ = chunk;
-      known_ = true;
-      acked_ = states_.acked_of(chunk);
-    }
-    return acked_ == nullptr || acked_->test(chunk.chunk);
-  }
-
- private:
-  const ChunkStates& states_;
-  ChunkRef of_;
-  bool known_ = false;
-  const Bitmap* acked_ = nullptr;
-};
-
-}  // namespace
 
 void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                          std::vector<Loss>& out) {
