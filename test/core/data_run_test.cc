@@ -8,19 +8,14 @@
 
 #include "catch.h"
 #include "core/endpoint.h"
+#include "endpoint_addresses.h"
 #include "secrets.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
+using dlcp::test::address_of;
 
 namespace {
-
-wire::EndpointAddress address_of(std::uint8_t host) {
-  wire::EndpointAddress address;
-  address.bytes[0] = std::byte{host};
-  address.size = 1;
-  return address;
-}
 
 using Datagram = std::vector<std::byte>;
 

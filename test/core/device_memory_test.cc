@@ -11,12 +11,14 @@
 
 #include "catch.h"
 #include "core/endpoint.h"
+#include "endpoint_addresses.h"
 #include "secrets.h"
 #include "util/rng.h"
 #include "wire/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
+using dlcp::test::address_of;
 
 namespace {
 
@@ -68,13 +70,6 @@ struct DeviceTags final : wire::TagSource {
   DeviceMemory& memory;
   mutable std::size_t asked = 0;
 };
-
-wire::EndpointAddress address_of(std::uint8_t host) {
-  wire::EndpointAddress address;
-  address.bytes[0] = std::byte{host};
-  address.size = 1;
-  return address;
-}
 
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 

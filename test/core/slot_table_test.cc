@@ -4,21 +4,12 @@
 #include <set>
 
 #include "catch.h"
+#include "endpoint_addresses.h"
 #include "secrets.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
-
-namespace {
-
-wire::EndpointAddress address_of(std::uint8_t host) {
-  wire::EndpointAddress address;
-  address.bytes[0] = std::byte{host};
-  address.size = 1;
-  return address;
-}
-
-}  // namespace
+using dlcp::test::address_of;
 
 TEST_CASE("a slot is found by its token until it is released, and is then reused") {
   SlotTable slots(test::secrets_of(1).own);
