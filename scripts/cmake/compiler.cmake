@@ -75,10 +75,10 @@ function(dlcp_unity target)
   endif()
 endfunction()
 
-# dlcp_library(NAME SOURCES... [BATCHED...] LINK LIBS... [PACKET_PATH]): a static library of one layer; PACKET_PATH: its code
-# runs for every packet. With DLCP_UNITY the other libraries are compiled in batches, which would cost the packet path 5 to
-# 10% of its user time (measured with streams and rings of real packets). BATCHED are the sources of a layer of the packet
-# path that run seldom, as those that set up, report, or handle errors: NAME_batched contains them, compiled as the other libraries are.
+# dlcp_library(NAME SOURCES... [BATCHED...] LINK LIBS... [PACKET_PATH]): a static library of one layer. PACKET_PATH: its code
+# runs for every packet. DLCP_UNITY compiles the other libraries in batches. On the packet path, batches cost 5 to 10% of
+# the user time (measured with streams and rings of real packets). BATCHED are the sources of such a library that seldom
+# run: set-up, reports, errors. They form the library NAME_batched, which is compiled like the others.
 function(dlcp_library name)
   cmake_parse_arguments(arg "PACKET_PATH" "" "SOURCES;BATCHED;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})

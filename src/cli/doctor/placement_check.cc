@@ -26,13 +26,13 @@ Finding check_port(const datapath::RocePort& port) {
   }
   const datapath::PlacementAbility& ability = tested.value();
   std::string value = fmt::format("{} can place data: {}", name, to_string(ability));
-  if (!ability.places()) value = name + " cannot place data, so that packets are copied";
+  if (!ability.places()) value = name + " cannot place data";
   if (ability.permit_time > Duration::zero()) {
-    value += fmt::format(" ({:.0f} us to give and revoke one)",
+    value += fmt::format(" ({:.0f} us to give and revoke a permission)",
                          std::chrono::duration<double, std::micro>(ability.permit_time).count());
   }
   if (!ability.reason.empty()) value += "; " + ability.reason;
-  return {"rdma placement", Level::kOk, value, ""};
+  return {"rdma placement", Level::kOk, value + "; jobs do not use this yet", ""};
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // The token file has a line for each tenant: a name, 32 hexadecimal digits, and limits, in any
 // order ("team-a 0123...ef memory=4G gbit=20 jobs=8"). A line with only digits is the tenant
-// "default". Text after # is a comment. Without a token file all ranks belong to one
-// tenant, which is named "everybody".
+// "default". Text after # is a comment. Without a token file there is one tenant, named
+// "everybody", to which all ranks belong.
 #pragma once
 
 #include <cstdint>
