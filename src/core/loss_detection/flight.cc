@@ -29,7 +29,8 @@ class Arrived {
  public:
   explicit Arrived(const ChunkStates& states) : states_(states) {}
   bool operator()(const ChunkRef& chunk) {
-    if (!of_ || chunk.message != of_->message || chunk.stream != of_->stream) {
+    if (!known_ || chunk.message != of_.message || chunk.stream != of_.stream) {
+      known_ = true;
       of_ = chunk;
       acked_ = states_.acked_of(chunk);
     }
@@ -38,7 +39,8 @@ class Arrived {
 
  private:
   const ChunkStates& states_;
-  std::optional<ChunkRef> of_;
+  bool known_ = false;
+  ChunkRef of_{};
   const Bitmap* acked_ = nullptr;
 };
 
