@@ -89,15 +89,15 @@ Recorder::Handle Recorder::start_collective(Time now, std::uint32_t communicator
 void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
   whatif::Record& record = collective.record;
   // The same channel again after everything has ended: a graph is replayed.
-  if (collective.open == 0 && (collective.seen & bit) != 0) {
+  if (collective.ended() && (collective.seen & bit) != 0) {
     record.sequence = ++sequences_[record.communicator];
     record.enqueued_ns = ns_of(now);
     record.blocked_ns = 0;
     collective.place = collective.seen = collective.observed = collective.outstanding = 0;
+    collective.open_kernels = collective.open_operations = 0;
     collective.begun = collective.kernels = false;
   }
   collective.seen |= bit;
-  collective.open++;
 }
 
 Recorder::Handle Recorder::start_operation(Time now, Handle parent, std::uint8_t channel,
@@ -107,6 +107,7 @@ Recorder::Handle Recorder::start_operation(Time now, Handle parent, std::uint8_t
   Collective* const collective = collective_of(number_of(parent));
   if (collective == nullptr) return 0;
   begin(now, *collective, std::uint64_t{1} << (32 + (channel * 2u + (sends ? 1u : 0u)) % 32));
+  ++collective->open_operations;
   if (!collective->begun) {
     collective->record.start_ns = collective->record.end_ns = ns_of(now);
     collective->begun = true;
@@ -124,6 +125,7 @@ Recorder::Handle Recorder::start_kernel(Time now, Handle parent, std::uint8_t ch
   Collective* const collective = collective_of(number_of(parent));
   if (collective == nullptr) return 0;
   begin(now, *collective, std::uint64_t{1} << channel % 32);
+  ++collective->open_kernels;
   if (!collective->kernels) {
     // NCCL's proxy begins when the collective is enqueued, maybe long before the GPU reaches it.
     collective->record.start_ns = collective->record.end_ns = ns_of(now);
@@ -178,9 +180,12 @@ void Recorder::stop(Time now, Handle event) {
 }
 
 void Recorder::end(Time now, Collective& collective, bool kernel) {
-  if (collective.open == 0) return;
-  if (kernel || !collective.kernels) collective.record.end_ns = ns_of(now);
-  if (--collective.open == 0) write(collective);
+  std::uint32_t& open = kernel ? collective.open_kernels : collective.open_operations;
+  if (open == 0) return;
+  --open;
+  if (!kernel && collective.kernels) return;
+  collective.record.end_ns = ns_of(now);
+  if (collective.ended()) write(collective);
 }
 
 void Recorder::write(Collective& collective) {

@@ -2,9 +2,10 @@
 // another those that have ended. A full ring overwrites its oldest entry. Handles are numbers that
 // are never reused, so a handle of an overwritten entry finds nothing.
 //
-// A collective begins with its first kernel event and ends with the last one. If NCCL reports no
-// kernel events, the operations of its proxy take their place. A captured CUDA graph repeats the
-// events below one collective; each repetition becomes a record of its own.
+// A collective begins with its first kernel event and ends with the last one. Without kernel events
+// the operations of NCCL's proxy take their place. NCCL does not report the end of operations that
+// go through CollNet. A captured CUDA graph repeats the events below one collective; each
+// repetition becomes a record of its own.
 //
 // NCCL calls from several threads. Time is an argument.
 #pragma once
@@ -58,9 +59,11 @@ class Recorder {
     std::uint64_t observed = 0;     // number of the operation whose receives are observed
     std::uint64_t outstanding = 0;  // its posted receives, by step modulo 64
     std::int64_t blocked_since_ns = 0;
-    std::uint32_t open = 0;  // events that have begun and not ended
+    std::uint32_t open_kernels = 0;  // that have begun and not ended
+    std::uint32_t open_operations = 0;
     bool begun = false;
     bool kernels = false;  // kernel events were reported
+    bool ended() const { return (kernels ? open_kernels : open_operations) == 0; }
   };
   struct Operation {
     std::uint64_t number = 0;

@@ -34,8 +34,8 @@ TEST_CASE("a collective lasts from its first kernel to its last, whatever the pr
   const auto second = recorder.start_kernel(at(21), call, 1);
   recorder.stop(at(30), receive);
   recorder.stop(at(31), second);
-  recorder.stop(at(33), first);
   CHECK(run_of(recorder).records.empty());
+  recorder.stop(at(33), first);
   recorder.stop(at(40), send);
   const auto run = run_of(recorder);
   REQUIRE(run.records.size() == 1);
@@ -58,6 +58,22 @@ TEST_CASE("without kernel events a collective lasts as long as the proxy's opera
   CHECK(run.records[0].start_ns == 2000);
   CHECK(run.records[0].end_ns == 9000);
   CHECK(run.starts == "proxy");
+}
+
+TEST_CASE("collectives through CollNet end with their kernels: NCCL never ends their operations") {
+  Recorder recorder;
+  const auto call =
+      recorder.start_collective(at(0), recorder.add_communicator({}), kAllReduce, 64, 0);
+  for (std::int64_t replay = 1; replay <= 2; replay++) {
+    CHECK(recorder.start_operation(at(10 * replay), call, 0, false, 0) != 0);
+    CHECK(recorder.start_operation(at(10 * replay), call, 0, false, 0) != 0);
+    recorder.stop(at(10 * replay + 6), recorder.start_kernel(at(10 * replay + 2), call, 0));
+  }
+  const auto run = run_of(recorder);
+  REQUIRE(run.records.size() == 2);
+  CHECK(run.records[1].start_ns == 22000);
+  CHECK(run.records[1].end_ns == 26000);
+  CHECK(run.records[1].sequence == 2);
 }
 
 TEST_CASE("a receive that is outstanding counts once, and only within the collective") {

@@ -42,7 +42,7 @@ void types(Rank& me, std::vector<ncclComm_t>& comms) {
   for (const ncclDataType_t type : kTypes) {
     for (const ncclRedOp_t op : kOps) {
       Reductions reductions;
-      for (const std::size_t count : {std::size_t{1}, std::size_t{1001}, std::size_t{33'333}}) {
+      for (const std::size_t count : {std::size_t{1}, std::size_t{1001}, std::size_t{200'003}}) {
         const Shape shape{type, op, count, ++seed};
         reductions.emplace_back(shape, me.rank(), me.ranks());
         me.require(reductions.back().enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
