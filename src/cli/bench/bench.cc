@@ -22,12 +22,13 @@ constexpr const char* kFooter = R"(Modes
   alltoall  every rank sends to every other rank
   plan      a collective that follows a plan of dlcp synth
   allreduce the same all-reduces over a ring or through the CollNet interface
-  abort     posts 32 messages, then calls deregMr, free, close, finalize, dlclose
+  abort     posts 32 messages, then calls deregMr, free, close, finalize,
+            dlclose
 
 What is measured
   Gb/s is the bus bandwidth as in NCCL's tests: bytes received over time; for
-  ring 2(n-1)/n x size / time. Times are per message, from its first isend to the
-  receiver's test() (bw, incast, alltoall; across machines to the sender's
+  ring 2(n-1)/n x size / time. Times are per message, from its first isend to
+  the receiver's test() (bw, incast, alltoall; across machines to the sender's
   test()), half a round trip (lat), or a whole all-reduce (ring).
   Every byte depends on its position, and every 512 bytes also on the message;
   all bytes are compared. lat and ring make and compare data while the clock is

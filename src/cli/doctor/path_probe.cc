@@ -8,6 +8,8 @@
 #include <chrono>
 #include <span>
 
+#include "util/median.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -22,13 +24,6 @@ constexpr Duration kPatienceMin = 40ms;
 
 Duration local_clock() {
   return std::chrono::steady_clock::now().time_since_epoch();
-}
-
-Duration median(std::vector<Duration>& values) {
-  if (values.empty()) return Duration{0};
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace

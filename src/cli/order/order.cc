@@ -26,10 +26,11 @@ namespace dlcp::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Operation
-  Probes each host a few times to find out, from round trips and TTLs, which hosts
-  share a leaf switch. Then all hosts load the network briefly, to measure the
-  capacities of hosts and leaves. The computed order of hosts crosses leaves as
-  rarely as possible, which is good for NCCL's rings, trees, PAT and all-to-all.
+  Probes each host a few times to find out, from round trips and TTLs, which
+  hosts share a leaf switch. Then all hosts load the network briefly, to measure
+  the capacities of hosts and leaves. The computed order of hosts crosses leaves
+  as rarely as possible, which is good for NCCL's rings, trees, PAT and
+  all-to-all.
   NCCL uses hosts in the order of ranks, so the launcher must apply the order:
   `dlcp order write FILE hostfile` writes a file for the launcher, and
   `dlcp order exec FILE -- COMMAND` gives the processes of a job new ranks.

@@ -31,9 +31,9 @@ The transport dlcp is the code that runs in jobs, driven by the engine's own
 loop. The others are models. NSCC is Ultra Ethernet's congestion control with
 spraying over 256 paths and trimming switches. DCTCP uses one path. pFabric
 serves the message with the fewest remaining bytes first, PIAS the message that
-has sent the fewest bytes, and NDP uses pull packets. RoCE is RoCE as used today:
-DCQCN, go-back-N, pause frames, one path. The models' hosts have no processing
-costs.
+has sent the fewest bytes, and NDP uses pull packets. RoCE is RoCE as used
+today: DCQCN, go-back-N, pause frames, one path. The models' hosts have no
+processing costs.
 
 Examples
   dlcp simulate validate

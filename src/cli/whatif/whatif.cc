@@ -28,8 +28,8 @@ constexpr const char* kFooter = R"(Record a job first, with any network of NCCL:
   NCCL_PROFILER_PLUGIN=libnccl-net-dlcp.so DLCP_PROFILE_FILE=run-%r.json ...
 
 Columns
-  compute    no collective in flight     waiting  for a rank that is late
-  network    transfers                   receiving  share of the collectives' time
+  compute    no collective in flight  waiting    for a rank that is late
+  network    transfers                receiving  share of the collectives' time
   overlap    share of the collectives' time beside another collective
 
 Examples

@@ -41,7 +41,6 @@ class FaultyDatapath final : public ForwardingDatapath {
   // Placed packets would pass without faults, so that there are none.
   Placer* placer() override { return nullptr; }
 
-  bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
   const FaultCounters& counters() const { return counters_; }
   const Datapath& inner() const { return inner_; }
 

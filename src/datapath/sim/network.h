@@ -41,8 +41,6 @@ class Network {
   Port& spine_to_leaf(std::size_t spine, std::size_t leaf) {
     return *down_[leaf * spines_ + spine];
   }
-  std::size_t leaf_count() const { return leaves_.size(); }
-  std::size_t spine_count() const { return spines_; }
 
   void set_faults(const LinkFaults& faults);       // on all links
   void set_edge_faults(const LinkFaults& faults);  // on hosts' sending links: once per packet
