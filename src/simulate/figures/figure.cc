@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "simulate/figures/series.h"
+#include "util/markup.h"
 
 namespace dlcp::simulate {
 namespace {
@@ -17,18 +18,6 @@ constexpr std::array<double, 15> kStudent = {12.706, 4.303, 3.182, 2.776, 2.571,
                                              2.447,  2.365, 2.306, 2.262, 2.228,
                                              2.201,  2.179, 2.160, 2.145, 2.131};
 constexpr double kNormal = 1.96;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  return out;
-}
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "simulate/transport.h"
+#include "simulate/opponents/flow_transfers.h"
 
 namespace dlcp::simulate {
 
@@ -42,18 +42,10 @@ struct Flow {
   HostIndex from = 0;
   HostIndex to = 0;
 
-  struct Message {
-    TransferId id = 0;
-    std::uint32_t begin = 0;       // number of its first packet
-    std::uint32_t end = 0;         // number of the packet after its last
-    std::uint32_t last_bytes = 0;  // payload of its last packet
-  };
-  std::deque<Message> unacknowledged;
-  std::deque<Message> undelivered;
+  FlowTransfers transfers;
 
   // The sender.
-  std::uint32_t packets = 0;  // of all transfers so far
-  std::uint32_t next = 0;     // first that was never sent
+  std::uint32_t next = 0;  // first that was never sent
   Arrivals acknowledged;
   std::deque<std::uint32_t> again;     // to retransmit, first in, first out
   std::vector<Time> sent_at;           // of each packet, its last transmission
@@ -68,8 +60,8 @@ struct Flow {
   // The receiver.
   Arrivals arrived;
 
-  bool done() const { return acknowledged.below() == packets; }
-  bool has_data() const { return !again.empty() || next < packets; }
+  bool done() const { return acknowledged.below() == transfers.packets(); }
+  bool has_data() const { return !again.empty() || next < transfers.packets(); }
 };
 
 }  // namespace dlcp::simulate

@@ -25,7 +25,7 @@ class NdpTransport::Puller final : public Sink {
       const std::uint32_t number = turns_.front();
       turns_.pop_front();
       const Flow& flow = owner_.flow(number);
-      if (flow.arrived.count() == flow.packets) continue;  // nothing is left to pull
+      if (flow.arrived.count() == flow.transfers.packets()) continue;  // nothing is left to pull
       owner_.send_pull(now, number);
       free_at_ = now + owner_.gap_;
       if (!turns_.empty()) {

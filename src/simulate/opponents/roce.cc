@@ -4,24 +4,12 @@
 #include <utility>
 
 namespace dlcp::simulate {
-namespace {
-
-constexpr std::size_t kCardBytes = 0;  // waiting at a card besides the packet being sent
-
-}  // namespace
 
 // A queue pair, both ends.
 struct RoceTransport::Queue {
   HostIndex from = 0;
   HostIndex to = 0;
-  struct Message {
-    TransferId id = 0;
-    std::uint32_t end = 0;
-    std::uint32_t last_bytes = 0;
-  };
-  std::deque<Message> unacknowledged;
-  std::deque<Message> undelivered;
-  std::uint32_t packets = 0;       // of all transfers so far
+  FlowTransfers transfers;
   std::uint32_t next = 0;          // to be sent
   std::uint32_t sent = 0;          // all lower numbers were sent at least once
   std::uint32_t acknowledged = 0;  // all lower numbers have arrived
@@ -37,21 +25,8 @@ struct RoceTransport::Queue {
   bool reported = false;
 
   Queue(const DcqcnConfig& config, double line) : rate(config, line) {}
-};
-
-class RoceTransport::Host final : public Sink, public Port::Feeder {
- public:
-  Host(RoceTransport& transport, HostIndex index) : transport_(transport), index_(index) {}
-  void on_event(Time now, PacketPtr packet) override {
-    transport_.on_packet(now, std::move(packet));
-  }
-  void on_room(Time now) override { transport_.serve(now, index_); }
-
-  std::deque<std::uint32_t> turns;  // queue pairs that their rate allows to send
-
- private:
-  RoceTransport& transport_;
-  HostIndex index_;
+  bool has_data() const { return next < transfers.packets(); }
+  bool all_acknowledged() const { return acknowledged == transfers.packets(); }
 };
 
 class RoceTransport::Clock final : public Sink {
@@ -95,14 +70,7 @@ RoceTransport::RoceTransport(Fabric& fabric, PacketPool& pool, TransferListener&
 RoceTransport::~RoceTransport() = default;
 
 void RoceTransport::open(std::span<const std::pair<HostIndex, HostIndex>> pairs) {
-  for (const auto& [from, to] : pairs) {
-    for (const HostIndex i : {from, to}) {
-      if (hosts_[i] != nullptr) continue;
-      hosts_[i] = std::make_unique<Host>(*this, i);
-      fabric_.attach(i, *hosts_[i]);
-      fabric_.card(i).set_feeder(*hosts_[i], kCardBytes);
-    }
-  }
+  Host::attach(*this, fabric_, pairs, hosts_);
 }
 
 std::uint32_t RoceTransport::queue_between(HostIndex from, HostIndex to) {
@@ -118,15 +86,8 @@ std::uint32_t RoceTransport::queue_between(HostIndex from, HostIndex to) {
 void RoceTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   const std::uint32_t number = queue_between(transfer.from, transfer.to);
   Queue& queue = queues_[number];
-  const std::uint32_t payload = payload_bytes();
-  const auto packets = static_cast<std::uint32_t>(
-      std::max<std::uint64_t>((transfer.bytes + payload - 1) / payload, 1));
-  if (queue.acknowledged == queue.packets) queue.heard_at = now;
-  queue.packets += packets;
-  const auto last =
-      static_cast<std::uint32_t>(transfer.bytes - std::uint64_t{packets - 1} * payload);
-  queue.unacknowledged.push_back({id, queue.packets, last});
-  queue.undelivered.push_back(queue.unacknowledged.back());
+  if (queue.all_acknowledged()) queue.heard_at = now;
+  queue.transfers.add(id, transfer.bytes, payload_bytes());
   if (!queue.timed) wake(now + config_.timeout, number, true);
   wake(now, number, false);
 }
@@ -134,7 +95,7 @@ void RoceTransport::begin(Time now, TransferId id, const Transfer& transfer) {
 // Schedules a wake-up for its rate limit or its timeout.
 void RoceTransport::wake(Time at, std::uint32_t number, bool timeout) {
   Queue& queue = queues_[number];
-  if (!timeout && (queue.waits || queue.ready || queue.next == queue.packets)) return;
+  if (!timeout && (queue.waits || queue.ready || !queue.has_data())) return;
   (timeout ? queue.timed : queue.waits) = true;
   PacketPtr token = pool_.take();
   token->flow = number;
@@ -147,14 +108,14 @@ void RoceTransport::on_wake(Time now, const Packet& token) {
   Queue& queue = queues_[number];
   if (token.sequence == 0) {
     queue.waits = false;
-    if (queue.next == queue.packets) return;
+    if (!queue.has_data()) return;
     queue.ready = true;
     hosts_[queue.from]->turns.push_back(number);
     serve(now, queue.from);
     return;
   }
   queue.timed = false;
-  if (queue.acknowledged == queue.packets) return;
+  if (queue.all_acknowledged()) return;
   if (now >= queue.heard_at + config_.timeout && queue.acknowledged < queue.next) {
     ++counters_.timeouts;
     go_back(now, number);
@@ -164,22 +125,20 @@ void RoceTransport::on_wake(Time now, const Packet& token) {
 
 void RoceTransport::serve(Time now, HostIndex index) {
   auto& turns = hosts_[index]->turns;
-  while (!turns.empty() && fabric_.card(index).waiting_bytes() <= kCardBytes) {
+  while (!turns.empty() && fabric_.card(index).waiting_bytes() <= Host::kCardBytes) {
     const std::uint32_t number = turns.front();
     turns.pop_front();
     queues_[number].ready = false;
-    if (queues_[number].next < queues_[number].packets) send(now, number);
+    if (queues_[number].has_data()) send(now, number);
   }
 }
 
 void RoceTransport::send(Time now, std::uint32_t number) {
   Queue& queue = queues_[number];
   const std::uint32_t sequence = queue.next++;
-  const auto message = std::upper_bound(
-      queue.unacknowledged.begin(), queue.unacknowledged.end(), sequence,
-      [](std::uint32_t value, const Queue::Message& each) { return value < each.end; });
-  const bool is_last = message->end == sequence + 1;
-  const std::uint32_t payload = is_last ? message->last_bytes : payload_bytes();
+  const auto& range = queue.transfers.range_of(sequence);
+  const bool is_last = range.end == sequence + 1;
+  const std::uint32_t payload = is_last ? range.last_bytes : payload_bytes();
   const bool again = sequence < queue.sent;
   queue.sent = std::max(queue.sent, queue.next);
   (again ? counters_.packets_again : counters_.packets) += 1;
@@ -200,7 +159,7 @@ void RoceTransport::send(Time now, std::uint32_t number) {
   wake(now + Duration(static_cast<std::int64_t>(ns)), number, false);
 }
 
-void RoceTransport::on_packet(Time now, PacketPtr packet) {
+void RoceTransport::on_packet(Time now, HostIndex /*host*/, PacketPtr packet) {
   if (packet->kind == Packet::Kind::kData)
     on_data(now, *packet);
   else
@@ -214,11 +173,7 @@ void RoceTransport::on_data(Time now, const Packet& packet) {
     ++queue.expected;
     queue.complained = false;
   }
-  while (!queue.undelivered.empty() && queue.expected >= queue.undelivered.front().end) {
-    const TransferId id = queue.undelivered.front().id;
-    queue.undelivered.pop_front();
-    listener_.on_delivered(now, id);
-  }
+  queue.transfers.deliver(now, queue.expected, listener_);
   // After a gap only the first packet is answered, and none is kept.
   const bool gap = packet.sequence > queue.expected;
   const bool marks = packet.ecn == Ecn::kCe &&
@@ -249,11 +204,7 @@ void RoceTransport::on_answer(Time now, const Packet& packet) {
     queue.next = std::max(queue.next, queue.acknowledged);
     queue.heard_at = now;
   }
-  while (!queue.unacknowledged.empty() && queue.acknowledged >= queue.unacknowledged.front().end) {
-    const TransferId id = queue.unacknowledged.front().id;
-    queue.unacknowledged.pop_front();
-    listener_.on_acknowledged(now, id);
-  }
+  queue.transfers.acknowledge(now, queue.acknowledged, listener_);
   if (packet.kind == Packet::Kind::kTrimmed && packet.cumulative == queue.acknowledged)
     go_back(now, packet.flow);
 }

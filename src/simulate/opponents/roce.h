@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "simulate/opponents/dcqcn.h"
-#include "simulate/transport.h"
+#include "simulate/opponents/flow_transfers.h"
 
 namespace dlcp::simulate {
 
@@ -39,7 +39,8 @@ class RoceTransport final : public Transport {
   TransportCounters counters() const override { return counters_; }
 
  private:
-  class Host;
+  using Host = FlowHost<RoceTransport>;
+  friend Host;
   class Clock;
   struct Queue;
 
@@ -49,7 +50,7 @@ class RoceTransport final : public Transport {
   void on_wake(Time now, const Packet& token);
   void serve(Time now, HostIndex host);
   void send(Time now, std::uint32_t queue);
-  void on_packet(Time now, PacketPtr packet);
+  void on_packet(Time now, HostIndex host, PacketPtr packet);
   void on_data(Time now, const Packet& packet);
   void on_answer(Time now, const Packet& packet);
   void go_back(Time now, std::uint32_t queue);

@@ -6,26 +6,9 @@
 namespace dlcp::simulate {
 namespace {
 
-// Limit of bytes waiting at a network card, in addition to the packet in transmission.
-constexpr std::size_t kCardBytes = 0;
 constexpr std::uint32_t kBackOffMost = 6;  // doublings
 
 }  // namespace
-
-class WindowTransport::Host final : public Sink, public Port::Feeder {
- public:
-  Host(WindowTransport& transport, HostIndex index) : transport_(transport), index_(index) {}
-  void on_event(Time now, PacketPtr packet) override {
-    transport_.on_packet(now, index_, std::move(packet));
-  }
-  void on_room(Time now) override { transport_.serve(now, index_); }
-
-  std::deque<std::uint32_t> turns;  // flows that may send
-
- private:
-  WindowTransport& transport_;
-  HostIndex index_;
-};
 
 class WindowTransport::Timer final : public Sink {
  public:
@@ -49,14 +32,7 @@ WindowTransport::WindowTransport(Fabric& fabric, PacketPool& pool, TransferListe
 WindowTransport::~WindowTransport() = default;
 
 void WindowTransport::open(std::span<const std::pair<HostIndex, HostIndex>> pairs) {
-  for (const auto& [from, to] : pairs) {
-    for (const HostIndex i : {from, to}) {
-      if (hosts_[i] != nullptr) continue;
-      hosts_[i] = std::make_unique<Host>(*this, i);
-      fabric_.attach(i, *hosts_[i]);
-      fabric_.card(i).set_feeder(*hosts_[i], kCardBytes);
-    }
-  }
+  Host::attach(*this, fabric_, pairs, hosts_);
 }
 
 std::uint32_t WindowTransport::flow_between(HostIndex from, HostIndex to) {
@@ -73,19 +49,12 @@ std::uint32_t WindowTransport::flow_between(HostIndex from, HostIndex to) {
 void WindowTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   const std::uint32_t number = flow_between(transfer.from, transfer.to);
   Flow& flow = flows_[number];
-  const std::uint32_t payload = payload_bytes();
-  const auto packets = static_cast<std::uint32_t>(
-      std::max<std::uint64_t>((transfer.bytes + payload - 1) / payload, 1));
   const bool idle = flow.done();
-  const std::uint32_t first = flow.packets;
-  flow.packets += packets;
-  const auto last =
-      static_cast<std::uint32_t>(transfer.bytes - std::uint64_t{packets - 1} * payload);
-  flow.unacknowledged.push_back({id, first, flow.packets, last});
-  flow.undelivered.push_back(flow.unacknowledged.back());
-  flow.sent_at.resize(flow.packets);
-  flow.path_of.resize(flow.packets);
-  flow.flying.resize(flow.packets);
+  flow.transfers.add(id, transfer.bytes, payload_bytes());
+  const std::uint32_t packets = flow.transfers.packets();
+  flow.sent_at.resize(packets);
+  flow.path_of.resize(packets);
+  flow.flying.resize(packets);
   on_work(number, idle);
   offer(number);
   serve(now, flow.from);
@@ -101,7 +70,7 @@ void WindowTransport::offer(std::uint32_t number) {
 void WindowTransport::serve(Time now, HostIndex index) {
   auto& turns = hosts_[index]->turns;
   Port& card = fabric_.card(index);
-  while (!turns.empty() && card.waiting_bytes() <= kCardBytes) {
+  while (!turns.empty() && card.waiting_bytes() <= Host::kCardBytes) {
     const std::uint32_t number = turns.front();
     turns.pop_front();
     Flow& flow = flows_[number];
@@ -123,19 +92,17 @@ void WindowTransport::send_data(Time now, std::uint32_t number) {
   } else {
     ++flow.next;
   }
-  const auto message = std::upper_bound(
-      flow.unacknowledged.begin(), flow.unacknowledged.end(), sequence,
-      [](std::uint32_t value, const Flow::Message& each) { return value < each.end; });
-  const bool is_last = message->end == sequence + 1;
-  const std::uint32_t payload = is_last ? message->last_bytes : payload_bytes();
+  const auto& range = flow.transfers.range_of(sequence);
+  const bool is_last = range.end == sequence + 1;
+  const std::uint32_t payload = is_last ? range.last_bytes : payload_bytes();
   PacketPtr packet = pool_.take();
   packet->source = flow.from;
   packet->destination = flow.to;
   packet->wire_bytes = payload + config_.header_bytes;
   packet->flow = number;
   packet->sequence = sequence;
-  packet->left = message->end - sequence;
-  packet->before = sequence - message->begin;
+  packet->left = range.end - sequence;
+  packet->before = sequence - range.begin;
   packet->path = choose_path(number, sequence);
   packet->ecn = Ecn::kEct0;
   packet->trimmable = config_.data_trimmable;
@@ -182,11 +149,7 @@ void WindowTransport::on_packet(Time now, HostIndex host, PacketPtr packet) {
 void WindowTransport::on_data(Time now, const Packet& packet) {
   Flow& flow = flows_[packet.flow];
   flow.arrived.add(packet.sequence);
-  while (!flow.undelivered.empty() && flow.arrived.below() >= flow.undelivered.front().end) {
-    const TransferId id = flow.undelivered.front().id;
-    flow.undelivered.pop_front();
-    listener_.on_delivered(now, id);
-  }
+  flow.transfers.deliver(now, flow.arrived.below(), listener_);
   send_answer(now, packet, Packet::Kind::kAck);
   on_received(now, packet.flow);
 }
@@ -228,12 +191,7 @@ void WindowTransport::on_ack(Time now, const Packet& packet) {
   if (news) flow.timeouts_in_row = 0;
   on_answer(now, packet.flow,
             {packet.sequence, packet.echoed_mark, packet.echoed_path, now - packet.sent_at, news});
-  while (!flow.unacknowledged.empty() &&
-         flow.acknowledged.below() >= flow.unacknowledged.front().end) {
-    const TransferId id = flow.unacknowledged.front().id;
-    flow.unacknowledged.pop_front();
-    listener_.on_acknowledged(now, id);
-  }
+  flow.transfers.acknowledge(now, flow.acknowledged.below(), listener_);
   offer(packet.flow);
 }
 

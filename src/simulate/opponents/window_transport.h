@@ -75,7 +75,8 @@ class WindowTransport : public Transport {
   double rate() const { return fabric_.plan().host.gbit_per_s; }
 
  private:
-  class Host;
+  using Host = FlowHost<WindowTransport>;
+  friend Host;
   class Timer;
 
   std::uint32_t flow_between(HostIndex from, HostIndex to);
