@@ -1,4 +1,4 @@
-// A message exchange that several plugin tests repeat.
+// Two ranks and a message exchange that several plugin tests repeat.
 #pragma once
 
 #include <string>
@@ -8,6 +8,15 @@
 #include "plugin.h"
 
 namespace dlcp::test {
+
+// The plugin, two ranks of a communicator in this process, and a connection from one to the other.
+struct TwoRanks {
+  Plugin plugin;
+  const NetV12& net = plugin.net();
+  Rank a{net};
+  Rank b{net};
+  Link link = make_link(a, b);
+};
 
 inline std::string joined(const std::vector<std::string>& lines) {
   std::string all;

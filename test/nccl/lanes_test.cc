@@ -36,15 +36,12 @@ TEST_CASE(
 
 TEST_CASE("outstanding messages of one connection use all lanes, and complete one by one") {
   set_environment({{"DLCP_LANES", "3"}, {"DLCP_BUNDLE", "1"}});
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  const NetV12& net = plugin.net();
+  TwoRanks two;
+  const NetV12& net = two.net;
   constexpr std::size_t kBytes = 70'000;
   constexpr std::size_t kCount = 32;
-  Mover sender(net, link.send, true, kBytes * kCount);
-  Mover receiver(net, link.recv, false, kBytes * kCount);
+  Mover sender(net, two.link.send, true, kBytes * kCount);
+  Mover receiver(net, two.link.recv, false, kBytes * kCount);
   fill_random(sender.memory(), 5);
   std::vector<void*> sending, receiving;
   for (std::size_t i = 0; i < kCount; ++i) {

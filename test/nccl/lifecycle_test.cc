@@ -116,11 +116,8 @@ TEST_CASE("the plugin can be unloaded and loaded again while another communicato
 
 TEST_CASE("an idle connection uses less than a hundredth of a core") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  exchange(link, 100'000, 1);
+  TwoRanks two;
+  exchange(two.link, 100'000, 1);
   pause(100ms);
   const double before = cpu_seconds();
   pause(1000ms);
@@ -134,11 +131,8 @@ TEST_CASE("counters are written as JSON when the last communicator ends") {
   close(file);
   set_environment({{"DLCP_STATS_FILE", path}, {"DLCP_FAULT", "drop=0.05"}});
   {
-    Plugin plugin;
-    Rank a(plugin.net());
-    Rank b(plugin.net());
-    Link link = make_link(a, b);
-    exchange(link, 1 << 20, 1);
+    TwoRanks two;
+    exchange(two.link, 1 << 20, 1);
   }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
@@ -154,17 +148,14 @@ TEST_CASE("a failure writes a file with the last packets, headers only, and logs
   const std::string written = std::string(folder) + "/" + std::to_string(getpid()) + "-1";
   set_environment({{"DLCP_TRACE", std::string(folder) + "/%p"}, {"DLCP_MTU", "1500"}});
   {
-    Plugin plugin;
-    Rank a(plugin.net());
-    Rank b(plugin.net());
-    Link link = make_link(a, b);
-    exchange(link, 300'000, 5);
+    TwoRanks two;
+    exchange(two.link, 300'000, 5);
     CHECK_FALSE(std::ifstream(written).good());  // no failure yet
-    Mover fails(plugin.net(), link.recv, false, 100);
+    Mover fails(two.net, two.link.recv, false, 100);
     void* failing = fails.post(0, 100);
     take_log();
-    plugin.net().closeSend(std::exchange(link.send, nullptr));
-    CHECK(finish(plugin.net(), failing, nullptr, 3s) == ResultCode::kRemoteError);
+    two.net.closeSend(std::exchange(two.link.send, nullptr));
+    CHECK(finish(two.net, failing, nullptr, 3s) == ResultCode::kRemoteError);
     CHECK_THAT(joined(take_log()), Contains("packets of lo are in " + written));
   }
   std::stringstream bytes;
@@ -188,10 +179,7 @@ TEST_CASE("a failure writes a file with the last packets, headers only, and logs
 TEST_CASE("the settings in force are logged once, where NCCL's default filter shows them") {
   set_environment({{"DLCP_PATHS", "4"}});
   take_log();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
+  TwoRanks two;
   const std::string log = joined(take_log());
   CHECK_THAT(log, Contains("INFO 17 NET/DLCP : settings in force:"));
   CHECK_THAT(log, Contains("DLCP_PATHS=4 (environment)"));

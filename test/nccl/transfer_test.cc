@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.h"
-#include "plugin.h"
+#include "exchange.h"
 
 namespace {
 
@@ -72,27 +72,21 @@ void stream(const Link& link, std::size_t bytes, int messages, std::size_t infli
 
 TEST_CASE("messages of unusual sizes arrive exactly") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
+  TwoRanks two;
   for (const std::size_t bytes :
        {0u, 1u, 7u, 8u, 127u, 128u, 129u, 1408u, 1409u, 65536u, 1u << 20}) {
     INFO(bytes);
-    stream(link, bytes, bytes > 100000 ? 12 : 60, 8);
+    stream(two.link, bytes, bytes > 100000 ? 12 : 60, 8);
   }
 }
 
 TEST_CASE("32 requests of 1 MiB are outstanding at once in each direction") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
+  TwoRanks two;
   constexpr std::size_t kBytes = 1 << 20;
   constexpr std::size_t kCount = 32;
-  Mover sender(plugin.net(), link.send, true, kBytes * kCount);
-  Mover receiver(plugin.net(), link.recv, false, kBytes * kCount);
+  Mover sender(two.net, two.link.send, true, kBytes * kCount);
+  Mover receiver(two.net, two.link.recv, false, kBytes * kCount);
   fill_random(sender.memory(), 5);
   std::vector<void*> requests;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -104,7 +98,7 @@ TEST_CASE("32 requests of 1 MiB are outstanding at once in each direction") {
     REQUIRE(requests.back() != nullptr);
   }
   for (void* request : requests)
-    CHECK(finish(plugin.net(), request) == ResultCode::kSuccess);
+    CHECK(finish(two.net, request) == ResultCode::kSuccess);
   CHECK(sender.memory() == receiver.memory());
 }
 
@@ -113,40 +107,31 @@ TEST_CASE("a network that loses, repeats, reorders and damages packets causes no
                             "drop=0.02,reorder=0.3,delay_us=200,jitter_us=400", "blackhole=25%"}) {
     INFO(fault);
     set_environment({{"DLCP_FAULT", fault}});
-    Plugin plugin;
-    Rank a(plugin.net());
-    Rank b(plugin.net());
-    Link link = make_link(a, b);
-    stream(link, 64 << 10, 40, 8);
-    stream(link, 0, 20, 8);
-    stream(link, 777, 100, 32);
+    TwoRanks two;
+    stream(two.link, 64 << 10, 40, 8);
+    stream(two.link, 0, 20, 8);
+    stream(two.link, 777, 100, 32);
   }
 }
 
 TEST_CASE("damaged payloads are detected with DLCP_CHECKSUM=full") {
   set_environment({{"DLCP_FAULT", "corrupt=0.05"}, {"DLCP_CHECKSUM", "full"}});
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  stream(link, 100'000, 40, 8);
+  TwoRanks two;
+  stream(two.link, 100'000, 40, 8);
 }
 
 TEST_CASE(
     "a receive larger than its message completes with the message's size and writes no more") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  Mover sender(plugin.net(), link.send, true, 5000);
-  Mover receiver(plugin.net(), link.recv, false, 20000);
+  TwoRanks two;
+  Mover sender(two.net, two.link.send, true, 5000);
+  Mover receiver(two.net, two.link.recv, false, 20000);
   fill_random(sender.memory(), 9);
   void* receive = receiver.post(0, 20000);
   void* send = sender.post(0, 5000);
   int size = 0;
-  REQUIRE(finish(plugin.net(), receive, &size) == ResultCode::kSuccess);
-  REQUIRE(finish(plugin.net(), send) == ResultCode::kSuccess);
+  REQUIRE(finish(two.net, receive, &size) == ResultCode::kSuccess);
+  REQUIRE(finish(two.net, send) == ResultCode::kSuccess);
   CHECK(size == 5000);
   CHECK(std::memcmp(receiver.memory().data(), sender.memory().data(), 5000) == 0);
   for (std::size_t i = 5000; i < 20000; ++i)
@@ -155,32 +140,23 @@ TEST_CASE(
 
 TEST_CASE("a message larger than the posted buffer is an error that names both sizes") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  Mover sender(plugin.net(), link.send, true, 5000);
-  Mover receiver(plugin.net(), link.recv, false, 4000);
+  TwoRanks two;
+  Mover sender(two.net, two.link.send, true, 5000);
+  Mover receiver(two.net, two.link.recv, false, 4000);
   take_log();
   void* receive = receiver.post(0, 4000);
   void* send = sender.post(0, 5000);
-  CHECK(finish(plugin.net(), receive) == ResultCode::kInvalidUsage);
-  CHECK(finish(plugin.net(), send) == ResultCode::kRemoteError);
-  std::string all;
-  for (const auto& line : take_log())
-    all += line + "\n";
-  CHECK_THAT(all, Contains("WARN") && Contains("5000") && Contains("4000"));
+  CHECK(finish(two.net, receive) == ResultCode::kInvalidUsage);
+  CHECK(finish(two.net, send) == ResultCode::kRemoteError);
+  CHECK_THAT(joined(take_log()), Contains("WARN") && Contains("5000") && Contains("4000"));
 }
 
 TEST_CASE("a rank that stops polling still receives and acknowledges") {
   set_environment({{"DLCP_FAULT", "drop=0.1"}});
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
+  TwoRanks two;
   constexpr std::size_t kBytes = 1 << 20;
-  Mover sender(plugin.net(), link.send, true, kBytes);
-  Mover receiver(plugin.net(), link.recv, false, kBytes);
+  Mover sender(two.net, two.link.send, true, kBytes);
+  Mover receiver(two.net, two.link.recv, false, kBytes);
   fill_random(sender.memory(), 11);
   void* receive = receiver.post(0, kBytes);
   void* send = sender.post(0, kBytes);
@@ -193,9 +169,8 @@ TEST_CASE("a rank that stops polling still receives and acknowledges") {
   for (int looks = 0; looks < 20 && (received == 0 || sent == 0); ++looks) {
     const timespec pause{0, 500'000'000};
     nanosleep(&pause, nullptr);
-    if (received == 0)
-      CHECK(plugin.net().test(receive, &received, nullptr) == ResultCode::kSuccess);
-    if (sent == 0) CHECK(plugin.net().test(send, &sent, nullptr) == ResultCode::kSuccess);
+    if (received == 0) CHECK(two.net.test(receive, &received, nullptr) == ResultCode::kSuccess);
+    if (sent == 0) CHECK(two.net.test(send, &sent, nullptr) == ResultCode::kSuccess);
   }
   CHECK(received == 1);
   CHECK(sent == 1);
@@ -204,19 +179,16 @@ TEST_CASE("a rank that stops polling still receives and acknowledges") {
 
 TEST_CASE("unsupported features of the interface are refused with a message") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
+  TwoRanks two;
   take_log();
   std::vector<std::byte> memory(64);
   void* registration = &memory;
-  CHECK(plugin.net().regMr(link.send, memory.data(), 64, dlcp::nccl::kPtrCuda, &registration) ==
+  CHECK(two.net.regMr(two.link.send, memory.data(), 64, dlcp::nccl::kPtrCuda, &registration) ==
         ResultCode::kInvalidUsage);
   CHECK(registration == nullptr);
   void* request = &memory;
   const std::size_t too_long = (std::size_t{1} << 30) + 1;
-  CHECK(plugin.net().isend(link.send, memory.data(), too_long, 0, nullptr, nullptr, &request) ==
+  CHECK(two.net.isend(two.link.send, memory.data(), too_long, 0, nullptr, nullptr, &request) ==
         ResultCode::kInvalidUsage);
   CHECK(request == nullptr);
   void* data[2] = {memory.data(), memory.data()};
@@ -224,42 +196,38 @@ TEST_CASE("unsupported features of the interface are refused with a message") {
   int tags[2] = {};
   void* handles[2] = {};
   request = &memory;
-  CHECK(plugin.net().irecv(link.recv, 2, data, sizes, tags, handles, nullptr, &request) ==
+  CHECK(two.net.irecv(two.link.recv, 2, data, sizes, tags, handles, nullptr, &request) ==
         ResultCode::kInvalidUsage);
   CHECK(request == nullptr);
   sizes[0] = 8;
   request = &memory;
-  CHECK(plugin.net().irecv(link.send, 1, data, sizes, tags, handles, nullptr, &request) ==
+  CHECK(two.net.irecv(two.link.send, 1, data, sizes, tags, handles, nullptr, &request) ==
         ResultCode::kInvalidArgument);
   CHECK(request == nullptr);
   request = &memory;
-  CHECK(plugin.net().isend(link.recv, memory.data(), 8, 0, nullptr, nullptr, &request) ==
+  CHECK(two.net.isend(two.link.recv, memory.data(), 8, 0, nullptr, nullptr, &request) ==
         ResultCode::kInvalidArgument);
   CHECK(request == nullptr);
   request = &memory;
-  CHECK(plugin.net().iflush(link.recv, 1, data, nullptr, handles, &request) ==
-        ResultCode::kSuccess);
+  CHECK(two.net.iflush(two.link.recv, 1, data, nullptr, handles, &request) == ResultCode::kSuccess);
   CHECK(request == nullptr);
   sizes[0] = too_long;
   request = &memory;
-  CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &request) ==
+  CHECK(two.net.irecv(two.link.recv, 1, data, sizes, tags, handles, nullptr, &request) ==
         ResultCode::kInvalidUsage);
   CHECK(request == nullptr);
   sizes[0] = 8;
   CHECK(take_log().size() == 6);
   // A registration is optional: the bootstrap network may pass none.
   void* receive = nullptr;
-  CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &receive) ==
+  CHECK(two.net.irecv(two.link.recv, 1, data, sizes, tags, handles, nullptr, &receive) ==
         ResultCode::kSuccess);
 }
 
 TEST_CASE("a request beyond the table's size gets a null request, not an error") {
   set_environment();
-  Plugin plugin;
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  Link link = make_link(a, b);
-  Mover receiver(plugin.net(), link.recv, false, 128);
+  TwoRanks two;
+  Mover receiver(two.net, two.link.recv, false, 128);
   int taken = 0;
   for (int i = 0; i < 200; ++i) {
     ResultCode code{};

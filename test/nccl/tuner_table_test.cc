@@ -45,30 +45,26 @@ bool steers_named(const Plugin& plugin, const char* symbol, std::uint64_t comm_i
   return costs[kProtocols + 2] == 0;
 }
 
-bool steers_v3(const Plugin& plugin) {
-  const auto& tuner =
-      *static_cast<const dlcp::nccl::TunerV3*>(plugin.symbol(dlcp::nccl::kTunerSymbolV3));
+// `more`: arguments of getCollInfo that only this version has.
+template <class Tuner>
+bool steers_nameless(const Plugin& plugin, const char* symbol, auto... more) {
+  const auto& tuner = *static_cast<const Tuner*>(plugin.symbol(symbol));
   void* context = nullptr;
   REQUIRE(tuner.init(kRanks, kRanks, logger, &context) == ResultCode::kSuccess);
   Costs costs = tree_is_best();
   int channels = 0;
   REQUIRE(tuner.getCollInfo(context, kAllReduce, kBytes, 1, reinterpret_cast<float**>(costs.data()),
-                            kAlgorithms, kProtocols, &channels) == ResultCode::kSuccess);
+                            kAlgorithms, kProtocols, more..., &channels) == ResultCode::kSuccess);
   CHECK(tuner.destroy(context) == ResultCode::kSuccess);
   return costs[kProtocols + 2] == 0;
 }
 
+bool steers_v3(const Plugin& plugin) {
+  return steers_nameless<dlcp::nccl::TunerV3>(plugin, dlcp::nccl::kTunerSymbolV3);
+}
+
 bool steers_v4(const Plugin& plugin) {
-  const auto& tuner =
-      *static_cast<const dlcp::nccl::TunerV4*>(plugin.symbol(dlcp::nccl::kTunerSymbolV4));
-  void* context = nullptr;
-  REQUIRE(tuner.init(kRanks, kRanks, logger, &context) == ResultCode::kSuccess);
-  Costs costs = tree_is_best();
-  int channels = 0;
-  REQUIRE(tuner.getCollInfo(context, kAllReduce, kBytes, 1, reinterpret_cast<float**>(costs.data()),
-                            kAlgorithms, kProtocols, 0, &channels) == ResultCode::kSuccess);
-  CHECK(tuner.destroy(context) == ResultCode::kSuccess);
-  return costs[kProtocols + 2] == 0;
+  return steers_nameless<dlcp::nccl::TunerV4>(plugin, dlcp::nccl::kTunerSymbolV4, 0);
 }
 
 bool steers_v5(const Plugin& plugin, std::uint64_t comm_id) {
