@@ -40,10 +40,7 @@ TEST_CASE("one socket holds the packets that its capacity promises, sent singly 
   options.receive_buffer_bytes = 212992;
   options.gso = GENERATE(true, false);
   INFO("datagram " << options.datagram_bytes_max << " gso " << options.gso);
-  const auto sender = open_datapath(options);
-  const auto receiver = open_datapath(options);
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair(options);
   const std::size_t capacity = receiver->limits().receive_capacity_bytes;
   const std::size_t count = capacity / options.datagram_bytes_max;
   REQUIRE(count > 8);
@@ -62,10 +59,7 @@ TEST_CASE("packets that overflow a receive buffer are counted") {
   UdpOptions options = loopback_options();
   options.paths = 1;
   options.receive_buffer_bytes = 8192;
-  const auto sender = open_datapath(options);
-  const auto receiver = open_datapath(options);
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair(options);
   Packets packets(receiver->local_address());
   for (int i = 0; i < 200; ++i)
     packets.add(1000, 0, i % 2 == 0 ? TrafficClass::kExact : TrafficClass::kControl);

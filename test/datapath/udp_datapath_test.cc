@@ -158,10 +158,7 @@ TEST_CASE("one byte and the largest datagram both arrive") {
 }
 
 TEST_CASE("a short output span gets the rest of a merged buffer later, without a system call") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   Packets packets(receiver->local_address());
   for (int i = 0; i < 20; ++i)
     packets.add(1000);
@@ -185,10 +182,7 @@ TEST_CASE("a short output span gets the rest of a merged buffer later, without a
 TEST_CASE("no socket starves while others stay full") {
   UdpOptions options = many_sockets_options();
   options.paths = 8;
-  const auto sender = open_datapath(options);
-  const auto receiver = open_datapath(options);
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair(options);
   Packets packets(receiver->local_address());
   for (int round = 0; round < 20; ++round)
     for (wire::PathIndex path = 0; path < 8; ++path)
@@ -205,10 +199,7 @@ TEST_CASE("no socket starves while others stay full") {
 }
 
 TEST_CASE("a packet on another path is received within four polls while one path is busy") {
-  const auto sender = open_datapath(many_sockets_options());
-  const auto receiver = open_datapath(many_sockets_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair(many_sockets_options());
   for (int round = 0; round < 100; ++round) {
     Packets busy(receiver->local_address());
     busy.add(64, 0);
@@ -230,10 +221,7 @@ TEST_CASE("a packet on another path is received within four polls while one path
 
 TEST_CASE(
     "the arrival time is the kernel's, converted, and within a second of the caller's clock") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   Packets packets(receiver->local_address());
   packets.add(100);
   receive_count(*sender, 0);
@@ -257,10 +245,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the wait descriptor is readable exactly while packets wait") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   CHECK_FALSE(is_readable(receiver->wait_descriptor()));
   Packets packets(receiver->local_address());
   packets.add(100, 2);
@@ -272,10 +257,7 @@ TEST_CASE("the wait descriptor is readable exactly while packets wait") {
 
 TEST_CASE(
     "packets without a reachable receiver are accepted, counted, and do not affect the others") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   Packets good(receiver->local_address());
   good.add(500);
   good.add(500);

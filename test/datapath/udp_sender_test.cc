@@ -63,10 +63,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a burst of packets too large for the route is lost, and segmentation stays on") {
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(receiver);
-  const auto sender = open_datapath(loopback_options());
-  REQUIRE(sender);
+  const auto [sender, receiver] = open_pair();
   Packets packets(receiver->local_address());
   packets.add(65508);
   packets.add(65508);
@@ -76,10 +73,7 @@ TEST_CASE("a burst of packets too large for the route is lost, and segmentation 
 }
 
 TEST_CASE("a packet of another size, class or path starts a new burst") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   Packets packets(receiver->local_address());
   packets.add(500, 0);  // burst of three: the last is shorter
   packets.add(500, 0);
@@ -96,10 +90,7 @@ TEST_CASE("a packet of another size, class or path starts a new burst") {
 }
 
 TEST_CASE("bursts have at most 64 packets and the bytes of one IP datagram") {
-  const auto sender = open_datapath(loopback_options());
-  const auto receiver = open_datapath(loopback_options());
-  REQUIRE(sender);
-  REQUIRE(receiver);
+  const auto [sender, receiver] = open_pair();
   Packets small(receiver->local_address());
   for (int i = 0; i < 130; ++i)
     small.add(100);

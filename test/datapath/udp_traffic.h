@@ -45,6 +45,16 @@ inline std::unique_ptr<UdpDatapath> open_datapath(const UdpOptions& options) {
   return std::move(datapath).value();
 }
 
+struct DatapathPair {
+  std::unique_ptr<UdpDatapath> sender, receiver;
+};
+inline DatapathPair open_pair(const UdpOptions& options = loopback_options()) {
+  DatapathPair pair{open_datapath(options), open_datapath(options)};
+  REQUIRE(pair.sender);
+  REQUIRE(pair.receiver);
+  return pair;
+}
+
 // A byte that depends on the packet's number and the offset in it.
 inline std::byte pattern(std::size_t packet, std::size_t offset) {
   return static_cast<std::byte>((packet * 131 + offset * 7 + offset / 251) & 0xff);

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "catch.h"
+#include "random_world.h"
 #include "toy_cipher.h"
 #include "wire/data_header.h"
-#include "world.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -20,8 +20,7 @@ struct Encrypted {
   std::shared_ptr<ToyCiphers> ciphers = std::make_shared<ToyCiphers>();
 
   WorldConfig config() const {
-    WorldConfig config;
-    config.network = single_switch(2, {});
+    WorldConfig config = behind_a_switch();
     config.core.peer_timeout = 5s;
     config.core.protection = wire::Protection::kEncrypted;
     config.core.ciphers = ciphers;

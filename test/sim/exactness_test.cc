@@ -104,10 +104,7 @@ TEST_CASE("a send waits for its receive, however late that is posted") {
   for_each_seed(
       20,
       [](std::uint64_t seed) {
-        WorldConfig config;
-        config.network = single_switch(2, {});
-        config.network.seed = config.seed = seed;
-        World world(std::move(config));
+        World world(behind_a_switch(seed));
         const auto flow = world.open_flow(0, 1);
         for (std::size_t k = 0; k < 40; ++k)
           world.transfer(flow, 30'000, Time{}, time_from_ns(200'000'000 + 100'000 * k));
@@ -121,8 +118,7 @@ TEST_CASE("a send waits for its receive, however late that is posted") {
 }
 
 TEST_CASE("a receive waits for its send, and idle connections stay open") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
+  WorldConfig config = behind_a_switch();
   config.core.peer_timeout = 2s;
   World world(std::move(config));
   const auto flow = world.open_flow(0, 1);
@@ -133,9 +129,7 @@ TEST_CASE("a receive waits for its send, and idle connections stay open") {
 
 TEST_CASE(
     "a message larger than its buffer fails the connection and writes nothing beyond the buffer") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   world.ledger().allow_failures();
   world.ledger().expect_content(false);
   const auto flow = world.open_flow(0, 1);

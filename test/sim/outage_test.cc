@@ -10,10 +10,7 @@ TEST_CASE("a flap of every link for two seconds causes no error") {
   for_each_seed(
       20,
       [](std::uint64_t seed) {
-        WorldConfig config;
-        config.network = single_switch(2, {});
-        config.network.seed = config.seed = seed;
-        World world(std::move(config));
+        World world(behind_a_switch(seed));
         const auto flow = world.open_flow(0, 1);
         const auto back = world.open_flow(1, 0);
         for (int k = 0; k < 20; ++k) {
@@ -28,9 +25,7 @@ TEST_CASE("a flap of every link for two seconds causes no error") {
 }
 
 TEST_CASE("a network that is down during connection setup only delays it") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   world.network().add_outage(time_from_ns(0), time_from_ns(5'000'000'000));
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 10'000);
@@ -61,9 +56,7 @@ TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseco
 }
 
 TEST_CASE("a failing test prints the preceding packets and decisions, without payload") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 4'000'000);
   int seen = 0;

@@ -25,8 +25,7 @@ std::uint64_t dropped(World& world, HostIndex host) {
 }
 
 WorldConfig pair_of(std::size_t first_mtu, std::size_t second_mtu) {
-  WorldConfig config;
-  config.network = single_switch(2, {});
+  WorldConfig config = behind_a_switch();
   config.network.hosts[0].mtu = first_mtu;
   config.network.hosts[1].mtu = second_mtu;
   return config;
@@ -72,10 +71,7 @@ TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
       100,
       [](std::uint64_t seed) {
         Rng rng(seed);
-        WorldConfig config;
-        config.network = single_switch(2, {});
-        config.seed = config.network.seed = seed;
-        World world(std::move(config));
+        World world(behind_a_switch(seed));
         std::vector<std::pair<HostIndex, Datagram>> seen;
         world.set_filter([&](HostIndex to, Datagram& datagram) {
           if (seen.size() < 500) seen.emplace_back(to, datagram);
@@ -122,10 +118,7 @@ TEST_CASE("repeated old datagrams change nothing, during the connection and afte
       100,
       [](std::uint64_t seed) {
         Rng rng(seed);
-        WorldConfig config;
-        config.network = single_switch(2, {});
-        config.seed = config.network.seed = seed;
-        World world(std::move(config));
+        World world(behind_a_switch(seed));
         std::vector<std::pair<HostIndex, Datagram>> seen;
         world.set_filter([&](HostIndex to, Datagram& datagram) {
           seen.emplace_back(to, datagram);
@@ -160,11 +153,7 @@ TEST_CASE("repeated old datagrams change nothing, during the connection and afte
 }
 
 TEST_CASE("packets of a peer with another wire version are counted and change nothing") {
-  World world([] {
-    WorldConfig config;
-    config.network = single_switch(2, {});
-    return config;
-  }());
+  World world(behind_a_switch());
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 1000);
   std::vector<std::byte> frame(100);
@@ -178,9 +167,7 @@ TEST_CASE("packets of a peer with another wire version are counted and change no
 TEST_CASE(
     "foreign packets cannot exhaust the listener: after ten thousand foreign HELLOs a valid one "
     "connects") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 1000);
   Rng rng(1);
@@ -203,9 +190,7 @@ TEST_CASE(
 
 // The copies that post_receive requests point into memory of a connection that the same call ends.
 TEST_CASE("stored early data outlives a connection that fails while its receive is posted") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   world.ledger().allow_failures();
   std::uint64_t token = 0;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -226,9 +211,7 @@ TEST_CASE("stored early data outlives a connection that fails while its receive 
 }
 
 TEST_CASE("a damaged frame does not end the remains of a closed connection") {
-  WorldConfig config;
-  config.network = single_switch(2, {});
-  World world(std::move(config));
+  World world(behind_a_switch());
   world.ledger().allow_failures();
   std::uint64_t token = 0;
   bool deaf = false;
