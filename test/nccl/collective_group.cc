@@ -4,7 +4,33 @@
 #include <stdexcept>
 #include <thread>
 
+#include "util/rng.h"
+
 namespace dlcp::test {
+
+CollectivePlugin::CollectivePlugin(const Settings& settings) {
+  set_environment(settings);
+  plugin = std::make_unique<Plugin>();
+  rank = std::make_unique<Rank>(plugin->net());
+  take_log();
+}
+
+std::vector<std::vector<float>> random_inputs(int ranks, std::size_t count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::vector<float>> inputs(static_cast<std::size_t>(ranks));
+  for (auto& input : inputs)
+    for (std::size_t i = 0; i < count; ++i)
+      input.push_back(static_cast<float>(rng.unit()) - 0.5f);
+  return inputs;
+}
+
+std::vector<float> sum_of(const std::vector<std::vector<float>>& inputs) {
+  std::vector<float> sum = inputs[0];
+  for (std::size_t rank = 1; rank < inputs.size(); ++rank)
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += inputs[rank][i];
+  return sum;
+}
 
 CollectiveGroup::CollectiveGroup(const Plugin& plugin, int ranks, std::uint64_t comm_id)
     : table_(static_cast<const nccl::CollNetV12*>(plugin.symbol(nccl::kCollNetSymbolV12))),

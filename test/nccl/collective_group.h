@@ -2,6 +2,7 @@
 // newest table as NCCL does it: connect in a thread of each rank, calls from one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,19 @@
 #include "plugin.h"
 
 namespace dlcp::test {
+
+// The plugin in an environment with `settings`, and a rank of its net plugin, which NCCL
+// initialises before the collective plugin. Messages so far are dropped from the log.
+struct CollectivePlugin {
+  explicit CollectivePlugin(const Settings& settings = {});
+  std::unique_ptr<Plugin> plugin;
+  std::unique_ptr<Rank> rank;
+};
+
+// Between -0.5 and 0.5, the same for the same seed.
+std::vector<std::vector<float>> random_inputs(int ranks, std::size_t count, std::uint64_t seed);
+// Added in rank order, as the plugin does.
+std::vector<float> sum_of(const std::vector<std::vector<float>>& inputs);
 
 class CollectiveGroup {
  public:

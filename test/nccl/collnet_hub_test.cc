@@ -20,30 +20,14 @@ using dlcp::Rng;
 
 constexpr const char* kToken = "00112233445566778899aabbccddeeff";
 
-struct Fixture {
-  explicit Fixture(const std::string& hubs, Settings settings = {}) {
-    settings.emplace_back("DLCP_COLLNET_HUBS", hubs);
-    set_environment(settings);
-    plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
-    take_log();
-  }
-  std::unique_ptr<Plugin> plugin;
-  std::unique_ptr<Rank> rank;
-};
+CollectivePlugin plugin_with(const std::string& hubs, Settings settings = {}) {
+  settings.emplace_back("DLCP_COLLNET_HUBS", hubs);
+  return CollectivePlugin(settings);
+}
 
 std::vector<ResultCode> reduce(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<std::vector<float>> inputs(static_cast<std::size_t>(group.ranks()));
-  for (auto& input : inputs)
-    for (std::size_t i = 0; i < count; ++i)
-      input.push_back(static_cast<float>(rng.unit()) - 0.5f);
-  std::vector<float> sum(count);
-  for (std::size_t i = 0; i < count; ++i) {  // in rank order
-    sum[i] = inputs[0][i];
-    for (std::size_t rank = 1; rank < inputs.size(); ++rank)
-      sum[i] += inputs[rank][i];
-  }
+  const auto inputs = random_inputs(group.ranks(), count, seed);
+  const auto sum = sum_of(inputs);
   std::vector<std::vector<float>> results(inputs.size(), std::vector<float>(count));
   auto codes = group.all_reduce(inputs, results);
   for (std::size_t rank = 0; rank < inputs.size(); ++rank)
@@ -83,7 +67,7 @@ TEST_CASE("hubs add in rank order, with exact bits, at every size") {
   HubProcess one, two, three;
   for (const std::string& hubs :
        {one.place(), one.place() + "," + two.place() + "," + three.place()}) {
-    Fixture fixture(hubs);
+    const auto fixture = plugin_with(hubs);
     CollectiveGroup group(*fixture.plugin, 4);
     check_connected(group);
     for (const std::size_t count : {1u, 352u, 8192u, 65536u, 262144u})
@@ -93,7 +77,8 @@ TEST_CASE("hubs add in rank order, with exact bits, at every size") {
 
 TEST_CASE("hubs' sums are correct over a network that loses, duplicates and reorders") {
   HubProcess hub;
-  Fixture fixture(hub.place(), {{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
+  const auto fixture =
+      plugin_with(hub.place(), {{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
   CollectiveGroup group(*fixture.plugin, 3);
   check_connected(group);
   for (std::size_t turn = 0; turn < 10; ++turn)
@@ -105,7 +90,8 @@ TEST_CASE(
   HubProcess hub, gone;
   gone.signal(SIGKILL);
   gone.wait();
-  Fixture fixture(hub.place() + "," + gone.place(), {{"DLCP_COLLNET_TIMEOUT", "4"}});
+  const auto fixture =
+      plugin_with(hub.place() + "," + gone.place(), {{"DLCP_COLLNET_TIMEOUT", "4"}});
   CollectiveGroup group(*fixture.plugin, 3);
   const auto began = std::chrono::steady_clock::now();
   check_refused(group, "hub " + gone.place() + ": cannot connect: Connection refused");
@@ -117,11 +103,11 @@ TEST_CASE("a token unknown to the hub is refused, and a known one is accepted") 
   const TextFile right(std::string(kToken) + "\n"), wrong("ff112233445566778899aabbccddeeff");
   HubProcess hub({"--token-file", tokens.path()});
   for (const std::string& path : {wrong.path(), std::string()}) {
-    Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", path}});
+    const auto fixture = plugin_with(hub.place(), {{"DLCP_HUB_TOKEN_FILE", path}});
     CollectiveGroup group(*fixture.plugin, 2);
     check_refused(group, "it refused this rank: wrong token");
   }
-  Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", right.path()}});
+  const auto fixture = plugin_with(hub.place(), {{"DLCP_HUB_TOKEN_FILE", right.path()}});
   CollectiveGroup group(*fixture.plugin, 2);
   check_connected(group);
   check_sums(group, 5000);
@@ -134,7 +120,7 @@ TEST_CASE(
     "a hub without memory refuses a group for all its ranks, and accepts it after another has "
     "left") {
   HubProcess hub({"--memory", "96M"});
-  Fixture fixture(hub.place());  // 64 MiB per group
+  const auto fixture = plugin_with(hub.place());  // 64 MiB per group
   {
     CollectiveGroup first(*fixture.plugin, 3, 1);
     check_connected(first);
@@ -155,20 +141,17 @@ TEST_CASE(
 
 TEST_CASE("a call that exceeds a hub's memory fails with the setting's name") {
   HubProcess hub;
-  Fixture fixture(hub.place(), {{"DLCP_COLLNET_MEMORY", "1m"}});
+  const auto fixture = plugin_with(hub.place(), {{"DLCP_COLLNET_MEMORY", "1m"}});
   CollectiveGroup group(*fixture.plugin, 2);
   check_connected(group);
   const auto codes = reduce(group, 4 << 20, 1);
   CHECK(codes[0] == ResultCode::kInvalidUsage);
-  std::string said;
-  for (const std::string& line : take_log())
-    said += line;
-  CHECK_THAT(said, Contains("staging of each hub"));
+  CHECK_THAT(joined_log(), Contains("staging of each hub"));
 }
 
 TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error within a time limit") {
   HubProcess hub, other;
-  Fixture fixture(hub.place() + "," + other.place(), {{"DLCP_PEER_TIMEOUT", "3"}});
+  const auto fixture = plugin_with(hub.place() + "," + other.place(), {{"DLCP_PEER_TIMEOUT", "3"}});
   CollectiveGroup group(*fixture.plugin, 3);
   check_connected(group);
   check_sums(group, 50'000);
@@ -182,7 +165,7 @@ TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error within 
 
 TEST_CASE("a rank that leaves ends its own group at the hub, and no other group") {
   HubProcess hub;
-  Fixture fixture(hub.place());
+  const auto fixture = plugin_with(hub.place());
   CollectiveGroup group(*fixture.plugin, 3, 1), other(*fixture.plugin, 3, 2);
   check_connected(group);
   check_connected(other);
@@ -196,7 +179,7 @@ TEST_CASE("a rank that leaves ends its own group at the hub, and no other group"
 
 TEST_CASE("a hub that is told to terminate refuses new jobs and exits after the last one") {
   HubProcess hub;
-  Fixture fixture(hub.place());
+  const auto fixture = plugin_with(hub.place());
   {
     CollectiveGroup group(*fixture.plugin, 2, 1);
     check_connected(group);
@@ -212,7 +195,7 @@ TEST_CASE("a hub that is told to terminate refuses new jobs and exits after the 
 
 TEST_CASE("foreign connections change nothing, whatever they send and however many there are") {
   HubProcess hub;
-  Fixture fixture(hub.place());
+  const auto fixture = plugin_with(hub.place());
   CollectiveGroup group(*fixture.plugin, 2);
   check_connected(group);
   sockaddr_in to{};

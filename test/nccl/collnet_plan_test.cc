@@ -37,24 +37,6 @@ class PlanFile {
   std::filesystem::path path_;
 };
 
-struct Fixture {
-  explicit Fixture(const Settings& settings) {
-    set_environment(settings);
-    plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
-    take_log();
-  }
-  std::unique_ptr<Plugin> plugin;
-  std::unique_ptr<Rank> rank;
-};
-
-std::string joined_log() {
-  std::string all;
-  for (const auto& line : take_log())
-    all += line + "\n";
-  return all;
-}
-
 using Vectors = std::vector<std::vector<float>>;
 
 // Whole numbers, so that every order of addition gives the same sum; halves and thirds in `part`.
@@ -95,7 +77,7 @@ void check_sums(CollectiveGroup& group, std::size_t count) {
 
 TEST_CASE("with DLCP_PLAN all-reduces follow the plan, with the same bits on all ranks") {
   const PlanFile plan(4);
-  Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
+  CollectivePlugin fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 4);
   group.connect();
   for (int rank = 0; rank < 4; ++rank)
@@ -107,8 +89,8 @@ TEST_CASE("with DLCP_PLAN all-reduces follow the plan, with the same bits on all
 
 TEST_CASE("a plan gives correct sums over a network that loses, duplicates and reorders") {
   const PlanFile plan(3);
-  Fixture fixture(Settings{{"DLCP_PLAN", plan.path()},
-                           {"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
+  CollectivePlugin fixture(Settings{{"DLCP_PLAN", plan.path()},
+                                    {"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
   CollectiveGroup group(*fixture.plugin, 3);
   group.connect();
   for (std::size_t count = 1; count < 60'000; count += 9973)
@@ -117,7 +99,7 @@ TEST_CASE("a plan gives correct sums over a network that loses, duplicates and r
 
 TEST_CASE("a plan that does not fit the group is refused with a message of one line") {
   const PlanFile plan(4);
-  Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
+  CollectivePlugin fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 3);
   group.connect();
   for (int rank = 0; rank < 3; ++rank)
@@ -126,7 +108,7 @@ TEST_CASE("a plan that does not fit the group is refused with a message of one l
 }
 
 TEST_CASE("an unreadable plan is refused with its name") {
-  Fixture fixture(Settings{{"DLCP_PLAN", "/nowhere/plan.json"}});
+  CollectivePlugin fixture(Settings{{"DLCP_PLAN", "/nowhere/plan.json"}});
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();
   CHECK(group.rank(0).connected == ResultCode::kInvalidUsage);
@@ -136,7 +118,7 @@ TEST_CASE("an unreadable plan is refused with its name") {
 
 TEST_CASE("a rank that leaves ends the others' planned all-reduces with an error") {
   const PlanFile plan(3);
-  Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
+  CollectivePlugin fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 3);
   group.connect();
   check_sums(group, 1000);

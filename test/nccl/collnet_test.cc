@@ -5,30 +5,10 @@
 #include "catch.h"
 #include "collective_group.h"
 #include "nccl/abi/tuner.h"
-#include "util/rng.h"
 
 namespace {
 
 using namespace dlcp::test;
-using dlcp::Rng;
-
-std::vector<std::vector<float>> random_inputs(int ranks, std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<std::vector<float>> inputs(static_cast<std::size_t>(ranks));
-  for (auto& input : inputs)
-    for (std::size_t i = 0; i < count; ++i)
-      input.push_back(static_cast<float>(rng.unit()) - 0.5f);
-  return inputs;
-}
-
-// Added in rank order, as the plugin does.
-std::vector<float> sum_of(const std::vector<std::vector<float>>& inputs) {
-  std::vector<float> sum = inputs[0];
-  for (std::size_t rank = 1; rank < inputs.size(); ++rank)
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += inputs[rank][i];
-  return sum;
-}
 
 void check_sums(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
   const auto inputs = random_inputs(group.ranks(), count, seed);
@@ -40,28 +20,11 @@ void check_sums(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
     REQUIRE(std::memcmp(result.data(), sum.data(), count * 4) == 0);
 }
 
-std::string joined_log() {
-  std::string all;
-  for (const auto& line : take_log())
-    all += line + "\n";
-  return all;
-}
-
-struct Fixture {
-  explicit Fixture(const Settings& settings = Settings{}) {
-    set_environment(settings);
-    plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
-  }
-  std::unique_ptr<Plugin> plugin;
-  std::unique_ptr<Rank> rank;
-};
-
 }  // namespace
 
 TEST_CASE("all ranks have the sum in rank order, with exact bits, at every size") {
   for (const int ranks : {2, 3, 8}) {
-    Fixture fixture;
+    CollectivePlugin fixture;
     CollectiveGroup group(*fixture.plugin, ranks);
     group.connect();
     for (int i = 0; i < ranks; ++i)
@@ -73,7 +36,7 @@ TEST_CASE("all ranks have the sum in rank order, with exact bits, at every size"
 
 TEST_CASE("ranks with several devices use as many as the setting allows") {
   // Loopback and any other device with an address; all packets stay on this machine.
-  Fixture fixture(Settings{{"DLCP_IFNAME", "lo,e,w"}, {"DLCP_COLLNET_RAILS", "2"}});
+  CollectivePlugin fixture(Settings{{"DLCP_IFNAME", "lo,e,w"}, {"DLCP_COLLNET_RAILS", "2"}});
   int devices = 0;
   REQUIRE(fixture.plugin->net().devices(&devices) == ResultCode::kSuccess);
   for (const int ranks : {2, 3, 5}) {
@@ -88,7 +51,7 @@ TEST_CASE("ranks with several devices use as many as the setting allows") {
 }
 
 TEST_CASE("sums are correct over a network that loses, duplicates and reorders") {
-  Fixture fixture(Settings{{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
+  CollectivePlugin fixture(Settings{{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
   CollectiveGroup group(*fixture.plugin, 4);
   group.connect();
   for (std::uint64_t seed = 0; seed < 20; ++seed)
@@ -96,7 +59,7 @@ TEST_CASE("sums are correct over a network that loses, duplicates and reorders")
 }
 
 TEST_CASE("a rank that does not take part is named to all others at once") {
-  Fixture fixture;
+  CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 3);
   set_environment({{"DLCP_COLLNET", "off"}});
   constexpr char kRefusal[] =
@@ -112,7 +75,7 @@ TEST_CASE("a rank that does not take part is named to all others at once") {
 }
 
 TEST_CASE("with collnet off, listen still succeeds, so that no rank waits for another's") {
-  Fixture fixture(Settings{{"DLCP_COLLNET", "off"}});
+  CollectivePlugin fixture(Settings{{"DLCP_COLLNET", "off"}});
   take_log();
   CollectiveGroup group(*fixture.plugin, 2);
   CHECK_THAT(joined_log(),
@@ -123,7 +86,7 @@ TEST_CASE("with collnet off, listen still succeeds, so that no rank waits for an
 }
 
 TEST_CASE("a rank that does not arrive is named to all others, within the timeout") {
-  Fixture fixture(Settings{{"DLCP_COLLNET_TIMEOUT", "1"}});
+  CollectivePlugin fixture(Settings{{"DLCP_COLLNET_TIMEOUT", "1"}});
   CollectiveGroup group(*fixture.plugin, 4);
   take_log();
   const auto began = std::chrono::steady_clock::now();
@@ -137,7 +100,7 @@ TEST_CASE("a rank that does not arrive is named to all others, within the timeou
 }
 
 TEST_CASE("a rank that leaves ends the others' all-reduces with an error") {
-  Fixture fixture;
+  CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 3);
   group.connect();
   check_sums(group, 1000, 1);
@@ -150,7 +113,7 @@ TEST_CASE("a rank that leaves ends the others' all-reduces with an error") {
 }
 
 TEST_CASE("the tuner finds a group by its communicator, or by the number of nodes if unknown") {
-  Fixture fixture;
+  CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 2, 77);
   group.connect();
   const auto& tuner =
@@ -175,7 +138,7 @@ TEST_CASE("the tuner finds a group by its communicator, or by the number of node
 }
 
 TEST_CASE("communicators of one process do not wait for each other") {
-  Fixture fixture;
+  CollectivePlugin fixture;
   CollectiveGroup one(*fixture.plugin, 2, 1), other(*fixture.plugin, 3, 2);
   one.connect();
   other.connect();
@@ -191,7 +154,7 @@ TEST_CASE("communicators of one process do not wait for each other") {
 }
 
 TEST_CASE("unsupported reductions, and calls without elements, are refused") {
-  Fixture fixture;
+  CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();
   int supported = -1;
@@ -213,7 +176,7 @@ TEST_CASE("unsupported reductions, and calls without elements, are refused") {
 }
 
 TEST_CASE("a call that exceeds the staging fails with the setting's name") {
-  Fixture fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
+  CollectivePlugin fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();
   std::vector<float> input(4 << 20), result(4 << 20);

@@ -1,9 +1,6 @@
 // Two ranks and a message exchange that several plugin tests repeat.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "catch.h"
 #include "plugin.h"
 
@@ -17,13 +14,6 @@ struct TwoRanks {
   Rank b{net};
   Link link = make_link(a, b);
 };
-
-inline std::string joined(const std::vector<std::string>& lines) {
-  std::string all;
-  for (const auto& line : lines)
-    all += line + "\n";
-  return all;
-}
 
 // Sends one message between registered buffers and checks it.
 inline void exchange(const Link& link, std::size_t bytes, std::uint64_t seed) {

@@ -82,7 +82,7 @@ TEST_CASE("a device continues without lanes that cannot be opened, and logs one 
     Rank b(plugin.net());
     Link first = make_link(a, b);
     Link second = make_link(a, b);
-    const std::string said = joined(take_log());
+    const std::string said = joined_log();
     CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains("DLCP_LANES"));
     CHECK(said.find("instead of 16") == said.rfind("instead of 16"));
     exchange(first, 100'000, 1);

@@ -93,7 +93,7 @@ TEST_CASE("one failed connection fails all connections of its communicator and n
   net.closeSend(std::exchange(ab.send, nullptr));
   CHECK(finish(net, failing, nullptr, 3s) == ResultCode::kRemoteError);
   CHECK(finish(net, waiting, nullptr, 3s) == ResultCode::kRemoteError);
-  CHECK_THAT(joined(take_log()), Contains("WARN") && Contains("closed the connection"));
+  CHECK_THAT(joined_log(), Contains("WARN") && Contains("closed the connection"));
   exchange(apart, 10'000, 3);
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("a failure writes a file with the last packets, headers only, and logs
     take_log();
     two.net.closeSend(std::exchange(two.link.send, nullptr));
     CHECK(finish(two.net, failing, nullptr, 3s) == ResultCode::kRemoteError);
-    CHECK_THAT(joined(take_log()), Contains("packets of lo are in " + written));
+    CHECK_THAT(joined_log(), Contains("packets of lo are in " + written));
   }
   std::stringstream bytes;
   bytes << std::ifstream(written).rdbuf();
@@ -180,7 +180,7 @@ TEST_CASE("the settings in force are logged once, where NCCL's default filter sh
   set_environment({{"DLCP_PATHS", "4"}});
   take_log();
   TwoRanks two;
-  const std::string log = joined(take_log());
+  const std::string log = joined_log();
   CHECK_THAT(log, Contains("INFO 17 NET/DLCP : settings in force:"));
   CHECK_THAT(log, Contains("DLCP_PATHS=4 (environment)"));
   CHECK(log.find("settings in force") == log.rfind("settings in force"));

@@ -66,6 +66,13 @@ std::vector<std::string> take_log() {
   return std::exchange(log_lines, {});
 }
 
+std::string joined_log() {
+  std::string all;
+  for (const std::string& line : take_log())
+    all += line + "\n";
+  return all;
+}
+
 std::vector<std::string> await_log(std::size_t lines) {
   std::vector<std::string> said;
   within(std::chrono::seconds(10), [&] {

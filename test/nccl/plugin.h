@@ -41,6 +41,7 @@ class Plugin {
 void logger(nccl::LogLevel level, unsigned long flags, const char* file, int line,
             const char* format, ...);
 std::vector<std::string> take_log();
+std::string joined_log();  // take_log() as one text
 // The same once there are `lines` lines, or after 10 s. Lines are written outside the engine's
 // lock, by the thread that was in the engine: the helper's may arrive after the failing call.
 std::vector<std::string> await_log(std::size_t lines);

@@ -148,7 +148,7 @@ TEST_CASE("a message larger than the posted buffer is an error that names both s
   void* send = sender.post(0, 5000);
   CHECK(finish(two.net, receive) == ResultCode::kInvalidUsage);
   CHECK(finish(two.net, send) == ResultCode::kRemoteError);
-  CHECK_THAT(joined(take_log()), Contains("WARN") && Contains("5000") && Contains("4000"));
+  CHECK_THAT(joined_log(), Contains("WARN") && Contains("5000") && Contains("4000"));
 }
 
 TEST_CASE("a rank that stops polling still receives and acknowledges") {
