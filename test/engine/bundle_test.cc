@@ -70,13 +70,19 @@ struct Ranks {
     here->step();
     there->step();
   }
-  Link join(std::uint32_t number = 1) const {
-    std::vector<core::ListenerId> listeners;
+  // Listens on all lanes of `there`; a caller of one lane learns the others. Returns the last.
+  core::Endpoint::Listening listen(std::vector<core::ListenerId>& listeners,
+                                   std::uint32_t number = 1) const {
     core::Endpoint::Listening listening;
     for (const Lane& lane : there->port.lanes()) {
       listening = lane.engine->listen(1, number, there->port.addresses_beside(lane));
       listeners.push_back(listening.id);
     }
+    return listening;
+  }
+  Link join(std::uint32_t number = 1) const {
+    std::vector<core::ListenerId> listeners;
+    const auto listening = listen(listeners, number);
     const Opening::Peer peer{listening.invitation, there->port.address()};
     auto route = choose_route(here->port, peer.address);
     REQUIRE(route.ok());
@@ -232,11 +238,7 @@ TEST_CASE("a failure of one member fails the whole bundle") {
 TEST_CASE("an incomplete bundle is closed with the listener, and its parts fail") {
   const Ranks ranks(2, 2);
   std::vector<core::ListenerId> listeners;
-  core::Endpoint::Listening listening;
-  for (const Lane& lane : ranks.there->port.lanes()) {
-    listening = lane.engine->listen(1, 1, ranks.there->port.addresses_beside(lane));
-    listeners.push_back(listening.id);
-  }
+  const auto listening = ranks.listen(listeners);
   const bool dies = GENERATE(false, true);  // without closing
   ranks.wires[1]->keep = [](std::span<const std::byte>) { return false; };
   const Opening::Peer peer{listening.invitation, ranks.there->port.address()};
@@ -265,11 +267,7 @@ TEST_CASE("an incomplete bundle is closed with the listener, and its parts fail"
 TEST_CASE("a member that states another number of lanes than its bundle is refused") {
   const Ranks ranks(3, 3);
   std::vector<core::ListenerId> listeners;
-  core::Endpoint::Listening listening;
-  for (const Lane& lane : ranks.there->port.lanes()) {
-    listening = lane.engine->listen(1, 1, ranks.there->port.addresses_beside(lane));
-    listeners.push_back(listening.id);
-  }
+  const auto listening = ranks.listen(listeners);
   std::vector<Connection*> calling;
   const auto call = [&](std::size_t lane, const wire::Membership& membership) {
     calling.push_back(ranks.here->engines[lane]->connect(
