@@ -38,6 +38,16 @@ std::vector<std::size_t> open_streams(World& world, std::size_t count) {
   return flows;
 }
 
+// Four messages on each stream; returns when a part of them has arrived.
+void begin_transfers(World& world, const std::vector<std::size_t>& flows, std::size_t bytes,
+                     Duration limit = 5s) {
+  for (const std::size_t flow : flows)
+    for (int k = 0; k < 4; ++k)
+      world.transfer(flow, bytes);
+  REQUIRE(
+      world.run_until(Time{} + limit, [&] { return world.ledger().placed_bytes(1) > 100'000; }));
+}
+
 bool done(World& world, const std::vector<std::size_t>& flows) {
   return std::all_of(
       flows.begin(), flows.end(),
@@ -92,12 +102,7 @@ TEST_CASE("an aborted stream does not affect the other streams of its associatio
         world.ledger().allow_failures();
         world.network().set_edge_faults({.drop = 0.05});
         const auto flows = open_streams(world, 4);
-        for (const std::size_t flow : flows)
-          for (int k = 0; k < 4; ++k)
-            world.transfer(flow, 200'000);
-        REQUIRE(world.run_until(
-            time_from_ns(10'000'000'000),
-            [&] { return world.ledger().placed_bytes(1) > 100'000; }));
+        begin_transfers(world, flows, 200'000, 10s);
         seed % 2 == 0 ? world.close_sender(flows[1]) : world.close_receiver(flows[1]);
         world.finish(20s);
         for (const std::size_t flow : {flows[0], flows[2], flows[3]}) {
@@ -112,11 +117,7 @@ TEST_CASE("a communicator that fails does not affect the streams of another comm
   World world(two_hosts());
   world.ledger().allow_failures();
   const auto flows = open_streams(world, 3);
-  for (const std::size_t flow : flows)
-    for (int k = 0; k < 4; ++k)
-      world.transfer(flow, 400'000);
-  REQUIRE(world.run_until(time_from_ns(5'000'000'000),
-                          [&] { return world.ledger().placed_bytes(1) > 100'000; }));
+  begin_transfers(world, flows, 400'000);
   world.endpoint(0).fail_context(world.now(), 1, {ErrorCode::kRemote, "a test", ""});
   world.finish(5s);
   CHECK(world.flow(flows[0]).receive_error.has_value());
@@ -127,11 +128,7 @@ TEST_CASE("a peer that dies fails every stream within the peer timeout") {
   World world(two_hosts());
   world.ledger().allow_failures();
   const auto flows = open_streams(world, 5);
-  for (const std::size_t flow : flows)
-    for (int k = 0; k < 4; ++k)
-      world.transfer(flow, 400'000);
-  REQUIRE(world.run_until(time_from_ns(5'000'000'000),
-                          [&] { return world.ledger().placed_bytes(1) > 100'000; }));
+  begin_transfers(world, flows, 400'000);
   world.kill(1);
   const Time killed = world.now();
   REQUIRE(world.run_until(killed + 3s, [&] {

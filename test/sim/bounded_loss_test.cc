@@ -40,20 +40,9 @@ struct Ring {
   }
 };
 
-datapath::sim::HostConfig host_of(datapath::sim::BitsPerSecond rate) {
-  datapath::sim::HostConfig host;
-  host.link.rate = rate;
-  host.link.delay = 5us;
-  host.mtu = 1500;
-  host.paths = 8;
-  host.receive_queue_bytes = 1 << 20;
-  host.nic_queue_bytes = 128 << 10;
-  return host;
-}
-
 WorldConfig ring_world(const Ring& ring, std::uint64_t seed) {
   WorldConfig config;
-  config.network = datapath::sim::single_switch(ring.ranks, host_of(10'000'000'000));
+  config.network = datapath::sim::single_switch(ring.ranks, host_at(10'000'000'000));
   config.network.port.queue_bytes = 512 << 10;
   config.network.port.early_bytes = 128 << 10;
   config.network.seed = config.seed = seed;
@@ -106,20 +95,10 @@ TEST_CASE("a licensed ring never loses more than its budget, and no final value"
     ring.message_bytes = (64 + 16 * rng.below(8)) << 10;
     ring.budget_ppm = 1000 * static_cast<std::uint32_t>(1 + rng.below(100));
     World world(ring_world(ring, seed));
-    // A little loss all the time, and sometimes half of all packets.
-    datapath::sim::LinkFaults few, half;
-    few.drop = 0.01 * rng.unit();
-    half.drop = 0.5;
-    const Duration burst = 20us + Duration(static_cast<std::int64_t>(rng.below(200'000)));
-    world.network().set_edge_faults(few);
+    const double drop = 0.01 * rng.unit();
+    world.network().set_edge_faults({.drop = drop});
     run_ring(world, ring);
-    for (int i = 0; i < 8 && !world.finished(); ++i) {
-      world.run_for(Duration(static_cast<std::int64_t>(rng.below(400'000))));
-      world.network().set_edge_faults(half);
-      world.run_for(burst);
-      world.network().set_edge_faults(few);
-    }
-    world.finish(20s);
+    run_through_storms(world, rng, drop);
     check_budget(world, ring);
     lost += world.sum(Counter::kBytesLost);
   });
@@ -160,7 +139,7 @@ TEST_CASE("on a clean network no licensed data is lost, however slow the hosts' 
         // overtakes data on a long one.
         const bool spread = seed % 2 == 0;
         if (spread) {
-          const auto host = host_of(10'000'000'000);
+          const auto host = host_at(10'000'000'000);
           config.network = datapath::sim::leaf_spine(2, 4, ring.ranks / 2, host, host.link);
           config.network.port.queue_bytes = 4 << 20;
           config.network.port.early_bytes = 4 << 20;
@@ -175,7 +154,7 @@ TEST_CASE("on a clean network no licensed data is lost, however slow the hosts' 
         World world(config);
         for (std::size_t spine = 0; spread && spine < 4; ++spine) {
           for (std::size_t leaf = 0; leaf < 2; ++leaf) {
-            auto link = host_of(10'000'000'000).link;
+            auto link = host_at(10'000'000'000).link;
             link.delay = Duration(static_cast<std::int64_t>(1000 + rng.below(300'000)));
             world.network().leaf_to_spine(leaf, spine).link().set_config(link);
           }
@@ -195,7 +174,7 @@ TEST_CASE("traffic that waits in other queues, or overtakes, causes no loss") {
         ring.budget_ppm = 250'000;
         ring.collectives = 6;
         WorldConfig config = ring_world(ring, seed);
-        const auto host = host_of(10'000'000'000);
+        const auto host = host_at(10'000'000'000);
         config.network = datapath::sim::leaf_spine(2, 4, 2, host, host.link);
         config.network.port.queue_bytes = config.network.port.early_bytes = 16 << 20;
         config.network.seed = seed;

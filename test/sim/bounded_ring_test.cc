@@ -17,35 +17,16 @@ using core::Counter;
 namespace {
 
 WorldConfig world_of(std::uint32_t ranks, std::size_t mtu, std::uint64_t seed) {
-  datapath::sim::HostConfig host;
-  host.link.rate = 10'000'000'000;
-  host.link.delay = 5us;
-  host.mtu = mtu;
-  host.paths = 8;
-  host.receive_queue_bytes = 1 << 20;
-  host.nic_queue_bytes = 128 << 10;
   WorldConfig config;
-  config.network = datapath::sim::single_switch(ranks, host);
+  config.network = datapath::sim::single_switch(ranks, host_at(10'000'000'000, mtu));
   config.network.port.queue_bytes = 256 << 10;
   config.network.port.early_bytes = 64 << 10;
   config.network.seed = config.seed = seed;
   return config;
 }
 
-// Half of all packets are lost in bursts, and a few between bursts, until the job is done.
 void run_stormy(World& world, Rng& rng) {
-  datapath::sim::LinkFaults few, half;
-  few.drop = rng.chance(0.3) ? 0 : 0.01 * rng.unit();
-  half.drop = 0.5;
-  const Duration burst = 20us + Duration(static_cast<std::int64_t>(rng.below(200'000)));
-  world.network().set_edge_faults(few);
-  for (int i = 0; i < 8 && !world.finished(); ++i) {
-    world.run_for(Duration(static_cast<std::int64_t>(rng.below(400'000))));
-    world.network().set_edge_faults(half);
-    world.run_for(burst);
-    world.network().set_edge_faults(few);
-  }
-  world.finish(20s);
+  run_through_storms(world, rng, rng.chance(0.3) ? 0 : 0.01 * rng.unit());
 }
 
 void check_identical(const RingReduce& ring, std::uint32_t ranks) {

@@ -22,11 +22,7 @@ namespace {
 
 WorldConfig world_of(std::uint32_t ranks, std::size_t mtu, std::uint64_t seed,
                      std::uint64_t gbit_per_s = 10) {
-  datapath::sim::HostConfig host;
-  host.link.rate = gbit_per_s * 1'000'000'000;
-  host.link.delay = 5us;
-  host.mtu = mtu;
-  host.paths = 8;
+  auto host = host_at(gbit_per_s * 1'000'000'000, mtu);
   host.receive_queue_bytes = 4 << 20;
   host.nic_queue_bytes = 256 << 10;
   WorldConfig config;

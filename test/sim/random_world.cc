@@ -30,6 +30,17 @@ HostConfig random_host(Rng& rng) {
 
 }  // namespace
 
+HostConfig host_at(BitsPerSecond rate, std::size_t mtu) {
+  HostConfig host;
+  host.link.rate = rate;
+  host.link.delay = 5us;
+  host.mtu = mtu;
+  host.paths = 8;
+  host.receive_queue_bytes = 1 << 20;
+  host.nic_queue_bytes = 128 << 10;
+  return host;
+}
+
 WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   WorldConfig config;
   const HostConfig host = random_host(rng);
@@ -72,6 +83,18 @@ LinkFaults random_faults(Rng& rng, double drop_max, wire::Protection checksum) {
     if (checksum == wire::Protection::kHeader) faults.corrupt_within = 40;
   }
   return faults;
+}
+
+void run_through_storms(World& world, Rng& rng, double usual_drop) {
+  const Duration storm = 20us + up_to(rng, 200us);
+  world.network().set_edge_faults({.drop = usual_drop});
+  for (int i = 0; i < 8 && !world.finished(); ++i) {
+    world.run_for(up_to(rng, 400us));
+    world.network().set_edge_faults({.drop = 0.5});
+    world.run_for(storm);
+    world.network().set_edge_faults({.drop = usual_drop});
+  }
+  world.finish(20s);
 }
 
 std::size_t random_message_bytes(Rng& rng) {

@@ -14,12 +14,19 @@ inline WorldConfig behind_a_switch(std::uint64_t seed = 1) {
   return config;
 }
 
+// A host 5 us from its switch, with eight paths.
+datapath::sim::HostConfig host_at(datapath::sim::BitsPerSecond rate, std::size_t mtu = 1500);
+
 // Two to four hosts behind one switch or on a small leaf-spine fabric.
 WorldConfig random_world(Rng& rng, std::uint64_t seed);
 
 // For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering,
 // black holes; corruption only if the protocol's checksum covers all bytes.
 datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::Protection checksum);
+
+// Runs the world until all is done, at most 20 s after the storms: some bursts in which half of all
+// packets at the network's edge are lost, and a share of `usual_drop` between and after them.
+void run_through_storms(World& world, Rng& rng, double usual_drop);
 
 // 0, 1, sizes around cache lines and packets, a few packets, and sometimes a few hundred KiB.
 std::size_t random_message_bytes(Rng& rng);

@@ -15,6 +15,15 @@ using core::Counter;
 namespace {
 
 using Datagram = std::vector<std::byte>;
+using Recording = std::vector<std::pair<HostIndex, Datagram>>;
+
+// Copies the datagrams that arrive at hosts from now on, at most `most` of them.
+void record(World& world, Recording& into, std::size_t most = SIZE_MAX) {
+  world.set_filter([&into, most](HostIndex to, Datagram& datagram) {
+    if (into.size() < most) into.emplace_back(to, datagram);
+    return true;
+  });
+}
 
 std::uint64_t dropped(World& world, HostIndex host) {
   const auto& counters = world.endpoint(host).counters();
@@ -72,11 +81,8 @@ TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
       [](std::uint64_t seed) {
         Rng rng(seed);
         World world(behind_a_switch(seed));
-        std::vector<std::pair<HostIndex, Datagram>> seen;
-        world.set_filter([&](HostIndex to, Datagram& datagram) {
-          if (seen.size() < 500) seen.emplace_back(to, datagram);
-          return true;
-        });
+        Recording seen;
+        record(world, seen, 500);
         const auto flow = world.open_flow(0, 1);
         for (int k = 0; k < 10; ++k)
           world.transfer(flow, 1 + rng.below(40'000));
@@ -119,11 +125,8 @@ TEST_CASE("repeated old datagrams change nothing, during the connection and afte
       [](std::uint64_t seed) {
         Rng rng(seed);
         World world(behind_a_switch(seed));
-        std::vector<std::pair<HostIndex, Datagram>> seen;
-        world.set_filter([&](HostIndex to, Datagram& datagram) {
-          seen.emplace_back(to, datagram);
-          return true;
-        });
+        Recording seen;
+        record(world, seen);
         const auto flow = world.open_flow(0, 1);
         world.flow(flow).close_when_done = true;
         for (int k = 0; k < 10; ++k)
