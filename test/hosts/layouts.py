@@ -194,33 +194,27 @@ def link_local_ipv6_port(net):
     return Case("10.1.0.1", options=("--device-by-rank",))
 
 
-@layout
-def same_docker_bridge_on_both_hosts(net):
-    net.host("a", "b")
-    net.switch("s")
-    for host in "ab":
-        net.link(host, "docker0", "type", "bridge")
-        net.link(host, "veth0", "type", "dummy")
-        net.ip(host, "link", "set", "veth0", "master", "docker0")
-        net.addr(host, "172.17.0.1/16", "docker0")
-        net.plug(host, "eth0", "s")
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", options=("--device-by-rank",))
+def bridges_of_containers(name, *bridges):
+    """A layout in which both hosts have the same bridges with the same addresses, besides their card."""
+    def build(net):
+        net.host("a", "b")
+        net.switch("s")
+        for host in "ab":
+            for index, (bridge, address) in enumerate(bridges):
+                net.link(host, bridge, "type", "bridge")
+                net.link(host, f"veth{index}", "type", "dummy")
+                net.ip(host, "link", "set", f"veth{index}", "master", bridge)
+                net.addr(host, address, bridge)
+            net.plug(host, "eth0", "s")
+        one_subnet_each(net, 1)
+        return Case("10.1.0.1", options=("--device-by-rank",))
+    build.__name__ = name
+    layout(build)
 
 
-@layout
-def bridges_of_containers(net):
-    net.host("a", "b")
-    net.switch("s")
-    for host in "ab":
-        for index, bridge in enumerate(("br-12ab34cd", "virbr0", "cni0")):
-            net.link(host, bridge, "type", "bridge")
-            net.link(host, f"veth{index}", "type", "dummy")
-            net.ip(host, "link", "set", f"veth{index}", "master", bridge)
-            net.addr(host, f"172.{18 + index}.0.1/16", bridge)
-        net.plug(host, "eth0", "s")
-    one_subnet_each(net, 1)
-    return Case("10.1.0.1", options=("--device-by-rank",))
+bridges_of_containers("same_docker_bridge_on_both_hosts", ("docker0", "172.17.0.1/16"))
+bridges_of_containers("bridges_of_containers", ("br-12ab34cd", "172.18.0.1/16"), ("virbr0", "172.19.0.1/16"),
+                      ("cni0", "172.20.0.1/16"))
 
 
 @layout
