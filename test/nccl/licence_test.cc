@@ -19,14 +19,26 @@ constexpr std::size_t kBytes = 256 << 10;
 constexpr int kStepsPerLoop = 2 * 3 * 2;  // all-reduce of 4 ranks, two messages per chunk
 
 // Messages have the size that NCCL uses with buffers of 1 MiB.
-const Settings kLossy = {{"DLCP_LOSS_BUDGET", "0.2"},
-                         {"DLCP_LOSS_SCOPE", "data-parallel"},
-                         {"NCCL_BUFFSIZE", "1048576"},
-                         {"DLCP_MTU", "1500"},
-                         {"DLCP_FAULT", "drop=0.03"}};
+Settings lossy_with_budget(const char* budget, const char* fault = "drop=0.03") {
+  return {{"DLCP_LOSS_BUDGET", budget},
+          {"DLCP_LOSS_SCOPE", "data-parallel"},
+          {"NCCL_BUFFSIZE", "1048576"},
+          {"DLCP_MTU", "1500"},
+          {"DLCP_FAULT", fault}};
+}
+
+const Settings kLossy = lossy_with_budget("0.2");
 
 Settings lossy_without_budget() {
   return {kLossy.begin() + 2, kLossy.end()};
+}
+
+// Bytes of contributions that are missing: a byte of stage k is the sum of k + 1 ranks.
+std::size_t spent_of(const std::vector<std::size_t>& lost) {
+  std::size_t spent = 0;
+  for (std::size_t i = 0; i < lost.size(); ++i)
+    spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
+  return spent;
 }
 
 // A ring all-reduce of four ranks with messages of full size: loops x 4 chunks of two messages.
@@ -288,21 +300,14 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
 }
 
 TEST_CASE("a replayed graph gets a budget for each run, and stays within it") {
-  set_environment({{"DLCP_LOSS_BUDGET", "0.004"},
-                   {"DLCP_LOSS_SCOPE", "data-parallel"},
-                   {"NCCL_BUFFSIZE", "1048576"},
-                   {"DLCP_MTU", "1500"},
-                   {"DLCP_FAULT", "drop=0.03"}});
+  set_environment(lossy_with_budget("0.004"));
   RingHop hop({});
   HopRun run = all_reduce();
   hop.capture(run);
   const std::size_t result_bytes = run.call.count * sizeof(float);
   std::size_t spent_in_all = 0;
   for (int replay = 0; replay < 5; ++replay) {
-    const auto lost = hop.run(run);
-    std::size_t spent = 0;
-    for (std::size_t i = 0; i < lost.size(); ++i)
-      spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
+    const std::size_t spent = spent_of(hop.run(run));
     CHECK(spent <= result_bytes * 4 / 1000);  // P x R x N / H
     spent_in_all += spent;
   }
@@ -310,16 +315,8 @@ TEST_CASE("a replayed graph gets a budget for each run, and stays within it") {
 }
 
 TEST_CASE("if a third of all packets is lost, no more than the budget is missing") {
-  set_environment({{"DLCP_LOSS_BUDGET", "0.01"},
-                   {"DLCP_LOSS_SCOPE", "data-parallel"},
-                   {"NCCL_BUFFSIZE", "1048576"},
-                   {"DLCP_MTU", "1500"},
-                   {"DLCP_FAULT", "drop=0.3"}});
+  set_environment(lossy_with_budget("0.01", "drop=0.3"));
   RingHop hop({});
   const HopRun run = all_reduce();
-  const auto lost = hop.run(run);
-  std::size_t spent = 0;
-  for (std::size_t i = 0; i < lost.size(); ++i)
-    spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
-  CHECK(spent <= run.call.count * sizeof(float) / 100);
+  CHECK(spent_of(hop.run(run)) <= run.call.count * sizeof(float) / 100);
 }
