@@ -242,3 +242,21 @@ TEST_CASE("eight streams need no more acknowledgements per packet than one") {
   INFO(share[0] << " and " << share[1] << " acknowledgements for a packet");
   CHECK(share[1] <= 1.1 * share[0]);
 }
+
+TEST_CASE("short messages of several streams leave in common bursts if they have the same size") {
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{700}}) {
+    World world(two_hosts());
+    const auto flows = open_streams(world, 8);
+    for (const std::size_t flow : flows)
+      world.transfer(flow, 5'000);
+    world.finish(10s);
+    const std::uint64_t packets = world.sum(Counter::kPacketsSent);
+    const std::uint64_t bursts = world.sum(Counter::kBurstsSent);
+    for (const std::size_t flow : flows)
+      for (int k = 0; k < 8; ++k)
+        world.transfer(flow, bytes);
+    world.finish(30s);
+    CHECK(world.sum(Counter::kPacketsSent) - packets >= 64);
+    CHECK(world.sum(Counter::kBurstsSent) - bursts <= 16);
+  }
+}

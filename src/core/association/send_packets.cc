@@ -13,7 +13,7 @@ std::size_t SendAssociation::packet_bytes() const {
   return setup_.terms().payload_bytes + wire::overhead_bytes(setup_.terms().protection);
 }
 
-bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes) {
+bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView& chunk) {
   if (!pacer_.may_send(now)) return false;
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
@@ -30,9 +30,12 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   // Time per packet at the rate of the whole endpoint.
   const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
   auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
-  const bool small = message_bytes <= kSmallMessagePackets * setup_.terms().payload_bytes;
-  if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
-  burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
+  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const bool small = chunk.message_bytes <= kSmallMessagePackets * payload_bytes;
+  if (small && idle && config_.burst_packets_max == 0)
+    packets = std::max(packets, kSmallMessagePackets);
+  burst_ = {choice.path, std::min(packets, choice.packets_max),
+            std::min(chunk.payload.size(), payload_bytes), packet_time};
   stream.counters().add(Counter::kBurstsSent);
   return true;
 }
@@ -99,7 +102,6 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   streams_.on_sent(at - begin);
   stream.counters().add(Counter::kPacketsSent, out.size());
   stream.counters().add(Counter::kBytesSent, at - begin);
-  // All packets of a burst have the same size: the short last packet of a message ends the burst.
   burst_.left = (at - begin) % payload_bytes == 0 ? burst_.left - out.size() : 0;
 }
 
@@ -187,13 +189,16 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     auto chunk = queue.next();
     if (!chunk) break;
     chunk->stream = stream->number();
-    const std::uint32_t message_bytes = queue.view(*chunk).message_bytes;
+    const ChunkView view = queue.view(*chunk);
     if (window_.in_flight() >= most) {
-      window_.note_stopped(congestion_->window(), message_bytes / payload_bytes);
+      window_.note_stopped(congestion_->window(), view.message_bytes / payload_bytes);
       break;
     }
+    // All packets of a burst have the same size, except that the last one may be shorter.
+    const std::size_t bytes = std::min<std::size_t>(view.payload.size(), payload_bytes);
+    if (bytes > burst_.bytes) burst_.left = 0;
     if (burst_.left == 0) {
-      if (!begin_burst(now, *stream, message_bytes)) break;
+      if (!begin_burst(now, *stream, view)) break;
       most = window_.most(congestion_->window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;
@@ -205,13 +210,11 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     }
     --burst_.left;
     queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
-    const std::size_t bytes = cut_.sent().bytes;
+    streams_.on_sent(cut_.sent().bytes);
     emit_piece(now, *stream, frames, out[count++]);
     window_.on_sent(now);
     pacer_.on_sent(now, 1, burst_.packet_time, 2 * kBurstSpan);
-    streams_.on_sent(bytes);
-    // All packets of a burst have the same size: the short last packet of a message ends the burst.
-    if (bytes < payload_bytes) burst_.left = 0;
+    if (bytes < burst_.bytes) burst_.left = 0;
     // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())
       count += emit_sent_once(now, frames, out.subspan(count));

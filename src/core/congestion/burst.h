@@ -21,6 +21,7 @@ inline constexpr std::size_t kSmallMessagePackets = 4;
 struct Burst {
   wire::PathIndex path = 0;
   std::size_t left = 0;     // packets that may still follow on the same path
+  std::size_t bytes = 0;    // payload of each packet; a shorter packet is the last one
   Duration packet_time{0};  // time per packet at the present rate
 };
 
