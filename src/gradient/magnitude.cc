@@ -2,7 +2,6 @@
 #include "gradient/magnitude.h"
 
 #include <array>
-#include <cmath>
 
 #include "gradient/magnitude_sum.h"
 #if defined(__x86_64__)
@@ -23,8 +22,7 @@ float mean(const Sums& sums, ElementType type, std::span<const std::byte> payloa
   const Sum sum_of = type == ElementType::kFloat32   ? sums.float32
                      : type == ElementType::kFloat16 ? sums.float16
                                                      : sums.bfloat16;
-  const float sum = sum_of(payload.data(), count);
-  return std::isfinite(sum) ? sum / static_cast<float>(count) : kPriceless;
+  return mean_of(sum_of(payload.data(), count), count);
 }
 
 float mean_portable(ElementType type, std::span<const std::byte> payload) {

@@ -10,19 +10,26 @@
 
 #include "gradient/magnitude.h"
 
+// Functions with this mark are compiled for the processor and, by nvcc, for the GPU.
+#if defined(__CUDACC__)
+#define DLCP_ALSO_ON_GPU __host__ __device__
+#else
+#define DLCP_ALSO_ON_GPU
+#endif
+
 namespace dlcp::gradient {
 
 inline constexpr std::uint32_t kMagnitudeBits = 0x7fff'ffff;  // of a float32: all but the sign
 
 // The exponents have biases of 15 and 127; the multiplication corrects this, also for subnormals.
-inline float half_magnitude(std::uint16_t half) {
+DLCP_ALSO_ON_GPU inline float half_magnitude(std::uint16_t half) {
   const std::uint32_t bits = half & 0x7fffu;
   const float finite = std::bit_cast<float>(bits << 13) * 0x1p112f;
   return bits < 0x7c00 ? finite : kPriceless;  // an infinity or a NaN
 }
 
 template <ElementType type>
-float magnitude_at(const std::byte* at) {
+DLCP_ALSO_ON_GPU float magnitude_at(const std::byte* at) {
   if constexpr (type == ElementType::kFloat32) {
     std::uint32_t word;
     std::memcpy(&word, at, sizeof word);
@@ -35,20 +42,31 @@ float magnitude_at(const std::byte* at) {
   }
 }
 
+inline constexpr std::size_t kSums = 8;
+
+// The last step of a sum: the elements that are left over, and then the parts, in this order.
+template <ElementType type>
+DLCP_ALSO_ON_GPU float add_up(const std::byte* rest, std::size_t count, const float* parts) {
+  float sum = 0;
+  for (; count > 0; --count, rest += element_bytes(type))
+    sum += magnitude_at<type>(rest);
+  for (std::size_t i = 0; i < kSums; ++i)
+    sum += parts[i];
+  return sum;
+}
+
+DLCP_ALSO_ON_GPU inline float mean_of(float sum, std::size_t count) {
+  return sum < kPriceless ? sum / static_cast<float>(count) : kPriceless;  // also if it is NaN
+}
+
 template <ElementType type>
 float sum_portable(const std::byte* at, std::size_t count) {
-  constexpr std::size_t kSums = 8;
   constexpr std::size_t kBytes = element_bytes(type);
   std::array<float, kSums> sums{};
   for (; count >= kSums; count -= kSums, at += kSums * kBytes)
     for (std::size_t i = 0; i < kSums; ++i)
       sums[i] += magnitude_at<type>(at + i * kBytes);
-  float sum = 0;
-  for (; count > 0; --count, at += kBytes)
-    sum += magnitude_at<type>(at);
-  for (const float part : sums)
-    sum += part;
-  return sum;
+  return add_up<type>(at, count, sums.data());
 }
 
 using Sum = float (*)(const std::byte* at, std::size_t count);
