@@ -15,6 +15,7 @@ local types = {
   [1] = "DATA", [2] = "HELLO", [3] = "WELCOME", [4] = "REFUSE", [5] = "START", [6] = "STARTED", [7] = "ACK",
   [8] = "PROBE", [9] = "PING", [10] = "PONG", [11] = "CLOSE", [12] = "CLOSE_ACK", [13] = "RESET",
   [14] = "SENT_ONCE", [15] = "NEED", [16] = "STOP", [17] = "ECHO_REQUEST", [18] = "ECHO_REPLY",
+  [19] = "LINK", [20] = "PERMITS",
   [255] = "NOTE",  -- from DLCP_TRACE: a decision of a rank that no packet shows; never on a network
 }
 local classes = {
@@ -92,6 +93,15 @@ field("urgent", ProtoField.bool, "Urgent queue")
 field("lost_bytes", ProtoField.uint32, "Bytes lost")
 field("first", ProtoField.uint32, "First chunk of the hole")
 field("count", ProtoField.uint32, "Chunks of the hole")
+-- messages whose packets a card places
+field("placed_name", ProtoField.uint32, "Name of the placed packet: slot, generation, flags, chunk", base.HEX)
+field("introduction", ProtoField.bytes, "What the peer's card needs to know")
+field("segment", ProtoField.uint16, "Segment of the message")
+field("slot", ProtoField.uint16, "Slot")
+field("generation", ProtoField.uint8, "Generation of the slot")
+field("key", ProtoField.uint32, "Key", base.HEX)
+field("address", ProtoField.uint64, "Address at the receiver", base.HEX)
+field("segment_bytes", ProtoField.uint32, "Bytes of the segment")
 -- dlcp doctor
 field("devices", ProtoField.stringz, "Devices of a host")
 field("frame_bytes", ProtoField.uint32, "Bytes of this frame")
@@ -202,11 +212,13 @@ function read.ACK(c)
     local messages = c:range(1)
     c:list("Message", messages and messages:uint() or 0, function()
       c:u32("message"); c:u32("first_missing")
-      local count = c:range(2)
-      words = words + (count and count:le_uint() or 0)
+      local count = c:range(2)  -- the highest bit: the message is closing
+      words = words + (count and count:le_uint() % 0x8000 or 0)
     end)
   end)
   c:bytes("bitmap", words * 8)
+  local placed = c:left() > 0 and c:range(1)
+  c:list("Placed", placed and placed:uint() or 0, function() c:u8("path"); c:u32("placed_name"); c:u32("held") end)
   return table.concat(text, ", ")
 end
 
@@ -240,6 +252,21 @@ function read.STOP(c)
   local holes = c:range(2)
   c:list("Hole", holes and holes:le_uint() or 0, function() c:u32("first"); c:u32("count") end)
   return "message " .. message .. ", " .. lost .. " bytes lost"
+end
+
+function read.LINK(c)
+  local bytes = c:range(1)
+  c:bytes("introduction", bytes and bytes:uint() or 0)
+end
+
+function read.PERMITS(c)
+  local permits = c:range(1)
+  local count = permits and permits:uint() or 0
+  c:list("Permit", count, function()
+    c:u32("stream"); c:u32("message"); c:u16("segment"); c:u16("slot"); c:u8("generation"); c:u32("key")
+    c:u64("address"); c:u32("segment_bytes")
+  end)
+  return count .. " segments"
 end
 
 -- The two frames of `dlcp doctor` belong to no connection: their token is the run's number.

@@ -10,6 +10,7 @@
 #include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
+#include "core/placement/card.h"
 #include "core/streams/chunk_judge.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
@@ -44,6 +45,10 @@ struct Config {
   // in any order, and a message is complete only after that. If false, the caller has done all
   // copies before its next call.
   bool placed_later = false;
+  // Writes received packets into posted buffers (core/placement); null: there is no such card. It
+  // must outlive the endpoint. Shorter messages than placed_bytes_min travel in ordinary packets.
+  Card* card = nullptr;
+  std::size_t placed_bytes_min = std::size_t{16} << 10;
   // Receives a trace of decisions; null: there is no trace.
   std::shared_ptr<DecisionSink> decisions;
   CongestionKind congestion = CongestionKind::kQueue;

@@ -253,6 +253,37 @@ void Endpoint::on_placed(Time now, const PlacementName& name) {
   });
 }
 
+void Endpoint::on_placed_run(Time now, const wire::PlacedRun& run) {
+  parts_->note_run(now);
+  PlacementBatch& placements = parts_->commons.placements;
+  placements.clear();
+  Slot* slot = parts_->slots.find(parts_->commons.links.of_link(run.link));
+  const auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  const auto* use = association == nullptr ? nullptr : association->placing()->find(run.name);
+  if (use == nullptr) return parts_->commons.counters.add(Counter::kDroppedOutOfWindow);
+  RecvStream& stream = *use->stream;
+  parts_->lifecycle.guarded(now, stream.token(), [&] {
+    stream.on_placed_run(now, run, *use, placements.wanted);
+    parts_->lifecycle.follow_up(now, *parts_->slots.find(stream.token()));
+  });
+}
+
+void Endpoint::on_permission(Time now, const PermissionEvent& event) {
+  PlacementBatch& placements = parts_->commons.placements;
+  placements.clear();
+  Slot* slot = parts_->slots.find(parts_->commons.links.of_permission(event.id));
+  const auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  if (association == nullptr) return;
+  const auto ended = association->placing()->on_event(event);
+  parts_->lifecycle.serve_association(slot->token);  // it may send PERMITS
+  if (!ended || ended->stream == nullptr) return;
+  RecvStream& stream = *ended->stream;
+  parts_->lifecycle.guarded(now, stream.token(), [&] {
+    stream.on_permit_ended(now, ended->message, placements.wanted);
+    parts_->lifecycle.follow_up(now, *parts_->slots.find(stream.token()));
+  });
+}
+
 Time Endpoint::next_timeout() const {
   return parts_->agenda.next();
 }

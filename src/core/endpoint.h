@@ -21,7 +21,7 @@
 #include "core/endpoint_types.h"
 #include "core/paths/path_state.h"
 #include "util/time.h"
-#include "wire/packet.h"
+#include "wire/placed_packet.h"
 
 namespace dlcp::core {
 
@@ -83,8 +83,7 @@ class Endpoint {
   void forbid_loss(bool forbidden);
   // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;
-  // RESETs and refusals are not acknowledged, so each is sent a few times.
-  bool has_resets_to_send() const;
+  bool has_resets_to_send() const;  // each is sent a few times, because none is acknowledged
 
   // --- from and to the network
   // Handles the first of `packets`, at least one, and returns how many.
@@ -94,10 +93,11 @@ class Endpoint {
   // connection at once, and gives it up soon if no answer arrives.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
-  // One placement of that name is done (Config::placed_later).
-  void on_placed(Time now, const PlacementName& name);
-  // kNever: no timer is armed. Up to date once poll_transmit has nothing more to send.
-  Time next_timeout() const;
+  void on_placed(Time now, const PlacementName& name);  // with Config::placed_later
+  // With Config::card: it has placed packets, or a permission has changed.
+  void on_placed_run(Time now, const wire::PlacedRun& run);
+  void on_permission(Time now, const PermissionEvent& event);
+  Time next_timeout() const;  // up to date once poll_transmit has nothing more to send
   // Fills `out` and returns the number of packets, which reference memory until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
 

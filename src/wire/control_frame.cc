@@ -12,6 +12,8 @@ constexpr std::size_t kSequenceOffset = kFrameHeadBytes;
 constexpr std::size_t kHelloCoveredBytes = 256;
 constexpr std::size_t kPathReportBytes = 14;
 constexpr std::size_t kMessageReportBytes = 10;
+constexpr std::size_t kPlacedReportBytes = 9;
+constexpr std::uint16_t kClosing = 0x8000;  // in front of the number of bitmap words
 
 // An optional list of addresses at the end of a frame. Other bytes there are an extension of later
 // plugins and are skipped.
@@ -110,7 +112,23 @@ void fields(Io& io,
   io.template list<std::uint8_t>(f.messages, kMessageReportBytes, [&](auto&& report) {
     io(report.message);
     io(report.first_missing);
-    io(report.bitmap_words);
+    auto words = static_cast<std::uint16_t>(report.bitmap_words | (report.closing ? kClosing : 0));
+    io(words);
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(report)>>) {
+      report.closing = (words & kClosing) != 0;
+      report.bitmap_words = static_cast<std::uint16_t>(words & ~kClosing);
+    }
+  });
+}
+
+// The last part of an ACK, which only some have.
+template <class Io>
+void placed_fields(Io& io, auto&& ack) {
+  if (!io.goes_on(!ack.placed.empty())) return;
+  io.template list<std::uint8_t>(ack.placed, kPlacedReportBytes, [&](auto&& report) {
+    io(report.path);
+    io(report.name);
+    io(report.held);
   });
 }
 
@@ -168,7 +186,7 @@ std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
   head.version = static_cast<std::uint8_t>(datagram[1]);
   const auto type = static_cast<std::uint8_t>(datagram[2]);
   const bool known = type >= static_cast<std::uint8_t>(FrameType::kData) &&
-                     type <= static_cast<std::uint8_t>(FrameType::kEchoReply);
+                     type <= static_cast<std::uint8_t>(FrameType::kPermits);
   if (head.version == kWireVersion && !known) return std::nullopt;
   head.type = static_cast<FrameType>(type);
   head.flags = static_cast<std::uint8_t>(datagram[3]);
@@ -243,6 +261,7 @@ void Ack::clear() {
   answers_probe = false;
   probe_echo = 0;
   paths.clear();
+  placed.clear();
   used_ = 0;
 }
 
@@ -251,6 +270,7 @@ std::size_t encoded_bytes(const Ack& ack) {
   for (const StreamReport& stream : ack.streams())
     bytes += kStreamReportBytes + stream.messages.size() * kMessageReportBytes +
              stream.bitmap.size() * 8;
+  if (!ack.placed.empty()) bytes += 1 + ack.placed.size() * kPlacedReportBytes;
   return bytes;
 }
 
@@ -265,6 +285,7 @@ void encode(const Ack& frame, Buffer& out) {
   for (const StreamReport& stream : frame.streams())
     for (const std::uint64_t word : stream.bitmap)
       writer(word);
+  placed_fields(writer, frame);
 }
 
 bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
@@ -287,11 +308,12 @@ bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
     if (words * 8 > reader->left()) return false;
     stream.bitmap.resize(own);
   }
-  if (!reader->ok() || reader->left() != words * 8) return false;
+  if (!reader->ok() || reader->left() < words * 8) return false;
   for (std::size_t i = 0; i < streams; ++i)
     for (std::uint64_t& word : out.bitmap_of(i))
       (*reader)(word);
-  return reader->ok();
+  placed_fields(*reader, out);
+  return reader->ok() && reader->left() == 0;
 }
 
 }  // namespace dlcp::wire

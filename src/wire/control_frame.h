@@ -124,6 +124,14 @@ struct MessageReport {
   std::uint32_t message = 0;
   std::uint32_t first_missing = 0;
   std::uint16_t bitmap_words = 0;  // 64-bit words in StreamReport::bitmap, in order of reports
+  bool closing = false;            // not complete: the receiver's card may still write its memory
+};
+
+// The packet that a card placed last on a path. In ACKs to senders of such packets only.
+struct PlacedReport {
+  PathIndex path = 0;      // the sender's path number
+  std::uint32_t name = 0;  // PlacedName::pack()
+  std::uint32_t held = 0;  // as in PathReport
 };
 
 // State of one stream at the receiver. `messages` and `bitmap` keep their memory when the report is
@@ -149,6 +157,7 @@ struct Ack {
   std::uint32_t duplicates = 0;  // data packets that were received twice, so far
   std::uint32_t sent = 0;        // when the ACK was made, by the receiver's clock
   std::vector<PathReport> paths;
+  std::vector<PlacedReport> placed;
 
   std::span<const StreamReport> streams() const { return std::span(reports_).first(used_); }
   StreamReport& add_stream();

@@ -37,6 +37,9 @@ enum class FrameType : std::uint8_t {
   // dlcp doctor --peer: without a connection.
   kEchoRequest = 17,
   kEchoReply = 18,
+  // Messages whose packets a card places (placed_frame.h).
+  kLink = 19,     // either direction: joins the queue pairs of both ends
+  kPermits = 20,  // receiver -> sender: where the sender may write
 };
 
 struct FrameHead {

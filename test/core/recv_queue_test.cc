@@ -211,3 +211,58 @@ TEST_CASE("the chunks of a compressed message have a size of their own, equal in
   REQUIRE(q.queue.pop_done());
   CHECK(std::ranges::all_of(buffer, [](std::byte byte) { return byte == std::byte{1}; }));
 }
+
+// ---- messages that a card places
+
+TEST_CASE("a placed message is complete only after its last permission has ended") {
+  Queue q;
+  std::vector<std::byte> buffer(400);
+  q.post(7, buffer);
+  q.queue.permit(0, 2);
+  CHECK(q.queue.on_placed_chunk(0, 2, 44) == Receipt::kPlaced);
+  CHECK(q.queue.on_placed_chunk(0, 0, {}) == Receipt::kPlaced);
+  CHECK(q.queue.on_placed_chunk(0, 0, {}) == Receipt::kDuplicate);
+  CHECK_FALSE(q.queue.has_closing());
+  CHECK(q.data(0, 300, 128) == Receipt::kPlaced);  // an ordinary packet
+  CHECK(q.queue.take_closing() == std::vector<std::uint64_t>{0});
+  CHECK_FALSE(q.queue.pop_done());
+  wire::StreamReport report;
+  q.queue.report(report, 1000);
+  REQUIRE(report.messages.size() == 1);
+  CHECK(report.messages[0].closing);
+  CHECK(report.messages[0].first_missing == 3);
+  CHECK_FALSE(q.queue.end_permit(0));
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.queue.end_permit(0));
+  const auto done = q.queue.pop_done();
+  REQUIRE(done);
+  CHECK(done->bytes == 300);
+  CHECK(q.queue.completed() == 1);
+}
+
+TEST_CASE("until a packet tells the length of a placed message, its buffer bounds it") {
+  Queue q;
+  std::vector<std::byte> buffer(1000);
+  q.post(7, buffer);
+  q.queue.permit(0, 1);
+  CHECK(q.queue.on_placed_chunk(0, 1, {}) == Receipt::kPlaced);
+  CHECK(q.queue.message(0).chunks == 8);
+  CHECK(q.queue.on_placed_chunk(0, 8, {}) == Receipt::kOutOfWindow);
+  CHECK(q.queue.on_placed_chunk(0, 0, 100) == Receipt::kOutOfWindow);  // but chunk 1 has arrived
+  CHECK(q.queue.on_placed_chunk(0, 7, 105) == Receipt::kOutOfWindow);  // more than the buffer
+  CHECK(q.queue.on_placed_chunk(0, 2, 0) == Receipt::kOutOfWindow);
+  CHECK(q.data(0, 200, 0) == Receipt::kPlaced);
+  CHECK(q.queue.has_closing());
+  CHECK(q.queue.end_permit(0));
+  REQUIRE(q.queue.pop_done());
+}
+
+TEST_CASE("an ordinary packet shows that a placed message exceeds its buffer") {
+  Queue q;
+  std::vector<std::byte> buffer(256);
+  q.post(7, buffer);
+  q.queue.permit(0, 1);
+  CHECK(q.queue.on_placed_chunk(0, 0, {}) == Receipt::kPlaced);
+  CHECK(q.data(0, 300, 256) == Receipt::kTooLong);
+  CHECK(q.queue.overflow().has_value());
+}

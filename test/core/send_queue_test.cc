@@ -139,3 +139,18 @@ TEST_CASE("chunks that were never sent cannot be acknowledged") {
   CHECK(q.ack(0, {{0, 8, 0}}).in_flight == 1);
   CHECK_FALSE(q.queue.pop_done());
 }
+
+TEST_CASE("a closing message is done when a report says that it is complete, not by an old one") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(300);
+  q.send_all();
+  CHECK(q.ack(0, {{.message = 0, .first_missing = 3, .closing = true}}).in_flight == 3);
+  CHECK(q.queue.awaits_end());
+  CHECK_FALSE(q.queue.pop_done());
+  q.ack(0, {{.message = 0, .first_missing = 1}});  // older, but arrives later
+  CHECK_FALSE(q.queue.pop_done());
+  q.ack(0, {{.message = 0, .first_missing = 3}});
+  CHECK(q.queue.pop_done());
+  CHECK_FALSE(q.queue.awaits_end());
+}

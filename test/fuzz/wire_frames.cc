@@ -6,6 +6,7 @@
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 #include "wire/loss_frame.h"
+#include "wire/placed_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;
@@ -61,6 +62,12 @@ auto fields(const Need& f) {
 auto fields(const Stop& f) {
   return std::tie(f.destination, f.message, f.lost_bytes, f.holes);
 }
+auto fields(const Link& f) {
+  return std::tie(f.destination, f.introduction);
+}
+auto fields(const Permits& f) {
+  return std::tie(f.destination, f.permits);
+}
 
 bool same(const Ack& a, const Ack& b) {
   const auto head = [](const Ack& f) {
@@ -72,8 +79,8 @@ bool same(const Ack& a, const Ack& b) {
            std::tie(y.path, y.ce_marks, y.highest_sequence, y.echo, y.held);
   };
   const auto message = [](const MessageReport& x, const MessageReport& y) {
-    return std::tie(x.message, x.first_missing, x.bitmap_words) ==
-           std::tie(y.message, y.first_missing, y.bitmap_words);
+    return std::tie(x.message, x.first_missing, x.bitmap_words, x.closing) ==
+           std::tie(y.message, y.first_missing, y.bitmap_words, y.closing);
   };
   const auto stream = [&](const StreamReport& x, const StreamReport& y) {
     return std::tie(x.stream, x.completed, x.posted, x.bitmap) ==
@@ -81,7 +88,11 @@ bool same(const Ack& a, const Ack& b) {
            std::equal(x.messages.begin(), x.messages.end(), y.messages.begin(), y.messages.end(),
                       message);
   };
+  const auto placed = [](const PlacedReport& x, const PlacedReport& y) {
+    return std::tie(x.path, x.name, x.held) == std::tie(y.path, y.name, y.held);
+  };
   return head(a) == head(b) &&
+         std::equal(a.placed.begin(), a.placed.end(), b.placed.begin(), b.placed.end(), placed) &&
          std::equal(a.paths.begin(), a.paths.end(), b.paths.begin(), b.paths.end(), path) &&
          std::equal(a.streams().begin(), a.streams().end(), b.streams().begin(), b.streams().end(),
                     stream);
@@ -166,6 +177,8 @@ void decode_all(Bytes datagram) {
   round_trip<SentOnce>(datagram);
   round_trip<Need>(datagram);
   round_trip<Stop>(datagram);
+  round_trip<Link>(datagram);
+  round_trip<Permits>(datagram);
 }
 
 // Corrects the head, so that the decoder reads the fields.
@@ -173,7 +186,7 @@ void put_right(Buffer& datagram) {
   if (datagram.size() < kFrameHeadBytes + 4) return;
   datagram[0] = std::byte{kMagic};
   datagram[1] = std::byte{kWireVersion};
-  datagram[2] = static_cast<std::byte>(static_cast<unsigned>(datagram[2]) % 18 + 1);
+  datagram[2] = static_cast<std::byte>(static_cast<unsigned>(datagram[2]) % 20 + 1);
   (void)authentic(datagram, kKey);
 }
 
@@ -261,6 +274,10 @@ std::vector<std::string> fuzz_seeds() {
   add(SentOnce{.destination = 1, .message = 3, .message_bytes = 65536, .marks = {{1, 7}, {2, 9}}});
   add(Need{.destination = 1, .message = 3});
   add(Stop{.destination = 1, .message = 3, .lost_bytes = 1408, .holes = {{4, 1}}});
+  add(Link{.destination = 1, .introduction = Buffer(20)});
+  add(Permits{.destination = 1, .permits = {{.stream = 1, .slot = 2, .bytes = 65536}}});
+  ack.placed = {{.path = 1, .name = 5}};
+  add(ack);
   return seeds;
 }
 

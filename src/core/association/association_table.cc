@@ -60,6 +60,9 @@ std::shared_ptr<RecvAssociation> AssociationTable::from(const wire::Hello& hello
       config, counters, commons_.credits, std::move(channel),
       RecvAssociation::Open{slot.token, slot.index, hello.association, hello.sender_address,
                             hello.stream, keep});
+  // A tag over the payload, or encryption, needs packets with headers.
+  if (config.card != nullptr && protection == wire::Protection::kHeader)
+    association->place_with(*config.card, commons_.links);
   slot.party = association;
   slots_.name(sender, slot);
   return association;

@@ -32,7 +32,19 @@ void RecvAssociation::join(RecvStream& stream) {
   expires_at_ = kNever;
 }
 
+void RecvAssociation::place_with(Card& card, LinkTable& links) {
+  placing_ = std::make_unique<RecvPlacing>(card, links, open_.token);
+}
+
+bool RecvAssociation::on_link(const wire::Link& frame) {
+  if (!placing_ || !placing_->on_link(open_.sender, frame)) return false;
+  for (RecvStream* stream : streams_)
+    stream->permit(stream->completed());
+  return true;
+}
+
 void RecvAssociation::leave(const RecvStream& stream) {
+  if (placing_) placing_->leave(stream);
   std::erase(streams_, &stream);
 }
 
@@ -84,6 +96,14 @@ void RecvAssociation::note_path(const wire::RxPacket& packet, const wire::DataHe
   path.changed = true;
   path.echo = header.sent_at;
   path.arrived_at = packet.arrived_at;
+}
+
+// Placed packets do not tell the window that they were sent under, nor a path for answers. They
+// occupy no buffer either.
+void RecvAssociation::note_placed(const wire::PlacedRun& placed, DataRun& run) {
+  placing_->note(placed);
+  run.window_epoch = grant_.epoch;
+  run.reply_path = reply_path_;
 }
 
 void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
@@ -182,6 +202,7 @@ bool RecvAssociation::build_ack(Time now) {
   probe_to_answer_.reset();
   ack_.duplicates = duplicates_;
   ack_.sent = wire::wire_time(now);
+  if (placing_) placing_->report(now, ack_);
   const bool all_paths = report_paths(now);
   const bool all_streams = report_streams();
   counters_.add(Counter::kAcksSent);
@@ -193,6 +214,10 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   std::size_t count = 0;
   for (RecvStream* stream : streams_)
     count += stream->write_loss_frames(frames, out.subspan(count));
+  if (placing_) {
+    count += placing_->poll_transmit({open_.sender_token, &open_.sender}, reply_path_,
+                                     frame_bytes_max(), frames, out.subspan(count));
+  }
   while (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));
     frames.emit(ack_, reply_path_, open_.sender, out[count++]);

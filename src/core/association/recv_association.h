@@ -1,7 +1,6 @@
 // The receiving side of one association: all streams from one peer endpoint and their shared state:
-// packet numbers per path, acknowledgements, credit, and the path for answers to the sender. An
-// acknowledgement reports the paths and streams that have changed. Each change is reported twice,
-// so that the loss of one acknowledgement does no harm.
+// packet numbers per path, acknowledgements, credit, and the path for answers to the sender. Each
+// change is reported in two acknowledgements, so that the loss of one does no harm.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include "core/endpoint/timers.h"
 #include "core/flow_control/ack_clock.h"
 #include "core/flow_control/credit_pool.h"
+#include "core/placement/recv_placing.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 
@@ -51,14 +51,15 @@ class RecvAssociation {
   std::uint32_t key_stream() const { return open_.key_stream; }
   Channel& channel() { return channel_; }
   Decoder& decoder() { return decoder_; }
+  RecvPlacing* placing() const { return placing_.get(); }  // null: no card places data here
+  void place_with(Card& card, LinkTable& links);
+  bool on_link(const wire::Link& frame);  // false if no card places data here
 
-  // --- streams
-  // False if the number has been used before: a repeated HELLO opens nothing.
+  // --- streams: takes() is false for a used number, because a repeated HELLO opens nothing
   bool takes(std::uint32_t stream) { return opened_.accept(stream); }
   void join(RecvStream& stream);
   void leave(const RecvStream& stream);
-  // Called after a stream left. The last one returns the credit and starts the Open::keep timer.
-  void on_left(Time now);
+  void on_left(Time now);  // after leave(); the last one returns the credit and starts Open::keep
   bool expired(Time now) const { return now >= expires_at_; }
   void establish(std::uint32_t payload_bytes);                    // a stream has received START
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
@@ -69,22 +70,20 @@ class RecvAssociation {
   void reply_on(wire::PathIndex path) { reply_path_ = path; }
   void turn_reply_path();
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
-
   // The answer to a HELLO for the stream whose local token is `token`.
   wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;
-  // Tokens of streams that have ended and may still have to answer (core/liveness/departed).
-  std::vector<std::uint64_t>& departed() { return departed_; }
+  std::vector<std::uint64_t>& departed() { return departed_; }  // tokens, see liveness/departed
 
   // --- from the network and from streams
   // Data packets that their stream has accepted: each one, and then all of them together.
   void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
   void on_run(Time now, RecvStream& stream, const DataRun& run);
+  void note_placed(const wire::PlacedRun& placed, DataRun& run);  // if the card has placed them
   void on_duplicate() { ++duplicates_; }
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
-  // Schedules a report of the stream: at once, or delayed to share an acknowledgement with others.
+  // Schedules a report of the stream: at once, or delayed to share an ACK with others.
   void report(Time now, RecvStream& stream, bool at_once);
 
-  // --- time, and to the network
   Time next_timeout() const;
   void on_timeout(Time now);
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
@@ -104,8 +103,8 @@ class RecvAssociation {
   Grant grant_;
   ReplayWindow opened_;
   std::vector<RecvStream*> streams_;
-  std::vector<std::uint64_t> departed_;  // tokens
-  std::size_t next_report_ = 0;          // index of the first stream in the next frame
+  std::vector<std::uint64_t> departed_;
+  std::size_t next_report_ = 0;  // index of the first stream in the next frame
   Time expires_at_ = kNever;
 
   std::optional<wire::Probe> probe_to_answer_;
@@ -114,6 +113,7 @@ class RecvAssociation {
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
   wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive
+  std::unique_ptr<RecvPlacing> placing_;
 };
 
 }  // namespace dlcp::core

@@ -56,11 +56,15 @@ void SendAssociation::on_welcome(const wire::Welcome& welcome) {
                      wire::host_of(open_.peer), config_.ciphers.get());
 }
 
-void SendAssociation::establish(const wire::Started& started, const AssociationTerms& terms) {
+void SendAssociation::establish(Time now, const wire::Started& started,
+                                const AssociationTerms& terms) {
   setup_.establish(terms);
   congestion_->on_handshake(terms.took);
   prober_.size().agree(terms.payload_bytes, wire::overhead_bytes(terms.protection));
   window_.open(started.window_packets, started.window_epoch, terms.took);
+  // A tag over the payload, or encryption, needs packets with headers.
+  if (config_.card != nullptr && terms.protection == wire::Protection::kHeader)
+    placing_ = std::make_unique<SendPlacing>(now, *config_.card, open_.peer, config_.paths);
 }
 
 const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
@@ -70,8 +74,8 @@ const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
 
 // ---- from the network ----
 
-std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& ack,
-                                                     Time arrived_at, bool newest) {
+std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at,
+                                                     bool newest) {
   reported_.clear();
   if (!setup_.established()) return {};
   SendQueue::Acked acked;
@@ -96,6 +100,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
       prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   prober_.clock().on_answer();
   AckSample sample{.now = now};
+  if (placing_) placing_->resolve(flight_, ack);
   const auto delays =
       acks_.read_paths(now, ack, arrived_at, round_trip(), {flight_, paths_, *congestion_}, sample);
   if (ack.answers_probe) {
@@ -138,6 +143,22 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
     stream->watch(now);
   watch(now);
   return reported_;
+}
+
+bool SendAssociation::on_link(Time now, const wire::Link& frame) {
+  if (placing_) placing_->on_link(now, frame);
+  return placing_ != nullptr;
+}
+
+bool SendAssociation::on_permits(const wire::Permits& frame) {
+  for (const wire::Permit& permit : frame.permits) {
+    const SendStream* stream = placing_ ? streams_.find(permit.stream) : nullptr;
+    if (stream == nullptr) continue;
+    const std::uint64_t first = stream->queue().first_message();
+    const std::uint64_t number = wire::expand_serial(permit.message, first);
+    if (number - first < std::uint64_t{1} << 31) placing_->on_permit(permit, number);
+  }
+  return placing_ != nullptr;
 }
 
 double SendAssociation::loss_budget() const {
@@ -208,8 +229,12 @@ void SendAssociation::report_window(Time now) const {
 // ---- time ----
 
 ProbeClock::Terms SendAssociation::probe_terms() const {
+  // The acknowledgement of a message that only waits for the end of its permissions may be lost.
+  const bool awaits_end = placing_ && streams_.any_of([](const SendStream& stream) {
+    return stream.queue().awaits_end();
+  });
   return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms().shortest()),
-          .outstanding = window_.in_flight() > 0 || streams_.has_next()};
+          .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end};
 }
 
 // Probes are scheduled while any stream waits for acknowledgements.
@@ -230,6 +255,7 @@ Deadlines SendAssociation::deadlines() const {
   if (!setup_.established()) return deadlines;
   deadlines.set(Timer::kProbe, prober_.next_timeout(owes_progress()));
   deadlines.set(Timer::kLoss, flight_.deadline());
+  if (placing_) deadlines.set(Timer::kHandshake, placing_->next_timeout());
   if (window_.in_flight() < window_.most(congestion_->window()) && streams_.has_next())
     deadlines.set(Timer::kPace, pacer_.next());
   return deadlines;

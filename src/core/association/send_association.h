@@ -33,6 +33,7 @@
 #include "core/packet_size/chunk_cut.h"
 #include "core/packet_size/prober.h"
 #include "core/paths/path_set.h"
+#include "core/placement/send_placing.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
@@ -65,7 +66,7 @@ class SendAssociation final : private ChunkStates {
   // WELCOME to the leader has the peer's token, from which the association's keys are derived.
   // STARTED ends the leader's handshake; `terms` are what the two sides agreed on.
   void on_welcome(const wire::Welcome& welcome);
-  void establish(const wire::Started& started, const AssociationTerms& terms);
+  void establish(Time now, const wire::Started& started, const AssociationTerms& terms);
 
   std::uint64_t token() const { return open_.token; }
   std::uint32_t place() const { return open_.place; }
@@ -90,7 +91,11 @@ class SendAssociation final : private ChunkStates {
   void heard_on(wire::PathIndex path) { heard_path_ = path; }
   // `newest`: the ACK has a higher number than all control frames that the association received
   // before; only then is its credit up to date. Returns the streams that the ACK reports on.
-  std::span<SendStream* const> on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
+  // Packets that ack.placed names are added to ack.paths.
+  std::span<SendStream* const> on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest);
+  // Both return false if this end places nothing.
+  bool on_link(Time now, const wire::Link& frame);
+  bool on_permits(const wire::Permits& frame);
   // `stream` has received NEED, with which the receiver requests the missing data of a licensed
   // message, or STOP, with which it does without this data.
   void on_need(Time now, SendStream& stream, const wire::Need& need);
@@ -135,6 +140,7 @@ class SendAssociation final : private ChunkStates {
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);
   void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
+  bool emit_placed(Time now, SendStream& stream, wire::TxPacket& out);
   bool room_for_unit(std::size_t room, std::size_t whole);
   std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                         std::size_t whole);
@@ -151,6 +157,7 @@ class SendAssociation final : private ChunkStates {
 
   Flight flight_;
   PathSet paths_;
+  std::unique_ptr<SendPlacing> placing_;  // null: no card places data
   std::unique_ptr<CongestionControl> congestion_;
   Pacer pacer_;
   AckReader acks_;

@@ -8,6 +8,17 @@
 #include "wire/data_header.h"
 
 namespace dlcp::core {
+namespace {
+
+void count_sent(Counters& counters, std::size_t bytes, bool again) {
+  counters.add(Counter::kPacketsSent);
+  counters.add(Counter::kBytesSent, bytes);
+  if (!again) return;
+  counters.add(Counter::kPacketsRetransmitted);
+  counters.add(Counter::kBytesRetransmitted, bytes);
+}
+
+}  // namespace
 
 std::size_t SendAssociation::packet_bytes() const {
   return setup_.terms().payload_bytes + wire::overhead_bytes(setup_.terms().protection);
@@ -53,7 +64,8 @@ std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef&
   }
   packets = std::min(packets, static_cast<std::size_t>(std::ceil(most)) - window_.in_flight());
   packets = std::min(packets, (streams_.left() + payload_bytes - 1) / payload_bytes);
-  return std::min(packets, queue.run_length(chunk));
+  packets = std::min(packets, queue.run_length(chunk));
+  return placing_ ? std::min(packets, placing_->ordinary_run(chunk)) : packets;
 }
 
 // The fields that all data packets have.
@@ -134,19 +146,44 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
         piece.ends ? stream.queue().ended_by(chunk.message) : LicensedEnd::kNothing);
   }
   paths_.on_sent(header.path);
-  Counters& counters = stream.counters();
-  counters.add(Counter::kPacketsSent);
   const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
-  counters.add(Counter::kBytesSent, bytes);
+  count_sent(stream.counters(), bytes, sent.again);
   if (piece.coding.used()) {
-    counters.add(Counter::kBytesCompressed, bytes);
-    counters.add(Counter::kBytesCompressedWire, piece.payload.size());
-    counters.add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
+    stream.counters().add(Counter::kBytesCompressed, bytes);
+    stream.counters().add(Counter::kBytesCompressedWire, piece.payload.size());
+    stream.counters().add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
   }
-  if (sent.again) {
-    counters.add(Counter::kPacketsRetransmitted);
-    counters.add(Counter::kBytesRetransmitted, bytes);
+}
+
+// Sends the chunk in cut_ as a placed packet, if the receiver permits it.
+bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& out) {
+  const SentChunk& sent = cut_.sent();
+  const ChunkRef chunk = cut_.chunk();
+  const Card::Limits& limits = placing_->limits();
+  const std::size_t most =
+      std::min<std::size_t>(prober_.size().payload_bytes(), limits.payload_bytes_max);
+  if (sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
+  const std::span whole(sent.data - sent.offset, sent.message_bytes);
+  auto way = placing_->way(now, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
+  if (!way || flight_.sent_since_unknown(way->path) >= limits.packets_per_path_max) return false;
+  way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
+  way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
+  way->target.name = way->name.pack();
+  wire::set_placed_target(way->target, out);
+  out.payload = cut_.next(prober_.size().payload_bytes()).payload;
+  out.traffic_class = sent.traffic_class;
+  out.path = way->path;
+  out.destination = &open_.peer;
+  const std::uint64_t number = flight_.on_sent(now, way->path, chunk);
+  if (sent.licensed) {
+    // Placed packets behind it do not show that its last packets are lost: SENT_ONCE does.
+    const LicensedEnd ends = stream.queue().ended_by(chunk.message);
+    stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
+                           ends == LicensedEnd::kNothing ? ends : LicensedEnd::kEverything);
   }
+  paths_.on_sent(way->path);
+  count_sent(stream.counters(), sent.bytes, sent.again);
+  return true;
 }
 
 std::size_t SendAssociation::emit_sent_once(Time now, FrameWriter& frames,
@@ -211,7 +248,9 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     --burst_.left;
     queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
     streams_.on_sent(cut_.sent().bytes);
-    emit_piece(now, *stream, frames, out[count++]);
+    if (!placing_ || !emit_placed(now, *stream, out[count]))
+      emit_piece(now, *stream, frames, out[count]);
+    ++count;
     window_.on_sent(now);
     pacer_.on_sent(now, 1, burst_.packet_time, 2 * kBurstSpan);
     if (bytes < burst_.bytes) burst_.left = 0;
@@ -229,6 +268,9 @@ std::size_t SendAssociation::poll_transmit(Time now, FrameWriter& frames,
   std::size_t count =
       prober_.poll_transmit(now, {peer_token(), &open_.peer}, flight_, paths_, frames, out);
   counters_.add(Counter::kProbesSent, count);
+  if (placing_ && placing_->link_due(now) && count < out.size())
+    frames.emit(placing_->take_link(now, peer_token()), paths_.choose(now, {}).path, open_.peer,
+                out[count++]);
   count += emit_sent_once(now, frames, out.subspan(count));
   const std::size_t data = emit_data(now, frames, out.subspan(count), whole);
   if (count + data > 0) watch(now);

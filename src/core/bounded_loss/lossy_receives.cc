@@ -72,7 +72,8 @@ void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_
     if (!message.announced || message.needed || !queue_.is_open(message.number)) continue;
     const RecvMessage& held = queue_.message(message.number);
     if (!held.posted || held.whole() || held.placing > 0) continue;
-    if (message.quiet(paths)) decide(message, licence_bytes_min, placements);
+    if (message.granted ? held.permits == 0 : message.quiet(paths))
+      decide(message, licence_bytes_min, placements);
   }
   forget_done();
 }
@@ -80,15 +81,22 @@ void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_
 void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
                            std::vector<Placement>& placements) {
   const RecvMessage& held = queue_.message(message.number);
+  const std::size_t missing = queue_.missing_bytes(message.number);
+  // Packets that this receiver dropped for lack of room are not losses of the network.
+  const bool stop = message.granted || (!message.was_needed && !held.dropped_here &&
+                                        message.licence.covers(held.bytes, licence_bytes_min) &&
+                                        ledger_.reserve(message.licence, missing, held.bytes));
+  if (stop && held.permits > 0) {
+    // Late packets may still fill holes. Zeros are written when the card can no longer do so.
+    message.granted = true;
+    queue_.close(message.number);
+    return;
+  }
   LossDecision& decision = decisions_.emplace_back();
   decision.number = message.number;
   decision.echo = message.echo;
   decision.path = message.path;
-  const std::size_t missing = queue_.missing_bytes(message.number);
-  // Packets that this receiver dropped for lack of room are not losses of the network.
-  decision.stop = !message.was_needed && !held.dropped_here &&
-                  message.licence.covers(held.bytes, licence_bytes_min) &&
-                  ledger_.reserve(message.licence, missing, held.bytes);
+  decision.stop = stop;
   if (!decision.stop) {
     message.needed = message.was_needed = true;
     counters_.add(Counter::kNeedsSent);

@@ -59,6 +59,7 @@ class LossyReceives {
     bool announced = false;   // SENT_ONCE has arrived
     bool needed = false;      // NEED was sent since the last SENT_ONCE
     bool was_needed = false;  // holes were over budget: exact from then on
+    bool granted = false;     // the ledger has granted the loss; permissions are being revoked
     bool urgent = false;
     std::vector<wire::PathMark> marks;  // paths that packets may still arrive on
     std::uint32_t echo = 0;             // echo and path of the newest SENT_ONCE

@@ -11,6 +11,7 @@
 #include "core/endpoint_types.h"
 #include "core/flow_control/credit_pool.h"
 #include "core/flow_control/unposted_pool.h"
+#include "core/placement/link_table.h"
 
 namespace dlcp::core {
 
@@ -62,6 +63,7 @@ struct Commons {
   EndpointRate rate;
   UnpostedPool unposted;
   Strays strays;
+  LinkTable links;
   PlacementBatch placements;
 };
 

@@ -4,6 +4,7 @@
 
 #include "wire/data_header.h"
 #include "wire/loss_frame.h"
+#include "wire/placed_frame.h"
 
 namespace dlcp::core {
 namespace {
@@ -155,7 +156,7 @@ void Dispatch::to_association(const Arrival& arrival) {
     on_ack(arrival, *sending);
   else if (receiving != nullptr && arrival.type == wire::FrameType::kProbe)
     on_probe(arrival, *receiving);
-  else
+  else if (!on_placing(arrival, sending.get(), receiving.get()))
     drop(Counter::kDroppedUnexpected);
   lifecycle_.follow_up(arrival.now, slot);
 }
@@ -170,6 +171,18 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
     reported_.push_back(stream->token());
   for (const std::uint64_t token : reported_)
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
+}
+
+bool Dispatch::on_placing(const Arrival& arrival, SendAssociation* sending,
+                          RecvAssociation* receiving) {
+  if (arrival.type == wire::FrameType::kPermits && sending != nullptr) {
+    const auto permits = wire::decode<wire::Permits>(arrival.packet.bytes);
+    return permits && sending->on_permits(*permits);
+  }
+  if (arrival.type != wire::FrameType::kLink) return false;
+  const auto link = wire::decode<wire::Link>(arrival.packet.bytes);
+  if (!link) return false;
+  return sending != nullptr ? sending->on_link(arrival.now, *link) : receiving->on_link(*link);
 }
 
 // Records of ended streams answer a PROBE as well: the sender may have missed how they ended.

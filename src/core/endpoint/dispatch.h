@@ -47,6 +47,8 @@ class Dispatch {
   void on_welcome(const Arrival& arrival, SendStream& stream);
   void to_association(const Arrival& arrival);
   void on_ack(const Arrival& arrival, SendAssociation& association);
+  // False for frames that the association does not expect.
+  bool on_placing(const Arrival& arrival, SendAssociation* sending, RecvAssociation* receiving);
   void on_probe(const Arrival& arrival, RecvAssociation& association);
   // The channel of the association of the stream in `slot`; null: the association has ended.
   Channel* data_channel(const Slot& slot) const;

@@ -84,6 +84,19 @@ bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence
   return true;
 }
 
+std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_index,
+                                                           const ChunkRef& chunk) const {
+  if (path_index >= paths_.size()) return std::nullopt;
+  const Path& path = paths_[path_index];
+  for (std::size_t i = 0; i < path.records.size(); ++i) {
+    const Record& record = path.records[i];
+    if (record.chunk.chunk == chunk.chunk && record.chunk.message == chunk.message &&
+        record.chunk.stream == chunk.stream)
+      return std::pair(path.front_sequence + i, record.sent_at);
+  }
+  return std::nullopt;
+}
+
 void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
                                Duration data_takes) {
   newest_.update(now, sent_at, data_takes);

@@ -11,13 +11,13 @@
 // and the peer reports a duplicate (a spurious retransmission).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/loss_detection/lateness.h"
 #include "core/loss_detection/rtt.h"
 #include "core/streams/send_message.h"
 #include "util/ring_queue.h"
@@ -46,6 +46,12 @@ class Flight {
   // data that is in another queue of a switch.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
+  // Number and send time of the first packet with this chunk on the path, if they are still known.
+  std::optional<std::pair<std::uint64_t, Time>> find(wire::PathIndex path,
+                                                     const ChunkRef& chunk) const;
+  // Packets on the path from the oldest on whose fate is not known.
+  std::size_t sent_since_unknown(wire::PathIndex path) const { return paths_[path].records.size(); }
+
   struct Loss {
     wire::PathIndex path = 0;
     ChunkRef chunk;
@@ -73,16 +79,6 @@ class Flight {
     bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
     bool passed = false;         // a packet sent after it on its path has arrived before it
     bool passed_across = false;  // a packet sent after it on any path has arrived before it
-  };
-  // How much longer the ACK of a late packet A took than that of B, at most, in this epoch and the
-  // one before. An epoch has 64 RTTs, and at least 100 ms.
-  struct Lateness {
-    Duration now{0};
-    Duration before{0};
-    void add(Duration late) { now = std::max(now, late); }
-    void end_epoch() { before = std::exchange(now, Duration(0)); }
-    // With a margin of a quarter, because other packets may be even later.
-    Duration allowance() const { return std::max(now, before) * 5 / 4; }
   };
   // The most recently sent packet or probe that was acknowledged, and the time that this took.
   struct Delivery {

@@ -26,6 +26,8 @@ struct RecvMessage {
   std::uint32_t chunks = 0;
   std::uint32_t received = 0;
   std::uint32_t placing = 0;        // placements in progress
+  std::uint32_t permits = 0;        // permissions of the sender's card to write here
+  bool provisional = false;         // the length is not known yet: `bytes` is that of the buffer
   std::uint32_t last = 0;           // the chunk that completed the message, not reported before
   std::uint32_t highest = 0;        // highest chunk received
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
@@ -35,8 +37,37 @@ struct RecvMessage {
   std::vector<std::byte> early;
   std::unique_ptr<PartialChunks> partial;  // of messages whose packets are smaller than chunks
 
+  // A message of that length is being sent, in chunks of `size` bytes. False if that is impossible.
+  bool start(std::uint32_t message_bytes, std::uint32_t size);
+  // The first packet of a message of unknown length was placed; resize() follows when its last
+  // packet, an ordinary packet or SENT_ONCE tells the length.
+  void start_with_buffer(std::uint32_t size);
+  bool resize(std::uint32_t message_bytes);
+
   bool whole() const { return started && received == chunks; }  // no chunk is missing
-  bool complete() const { return whole() && placing == 0; }
+  bool complete() const { return whole() && placing == 0 && permits == 0; }
+  // All packets have arrived, but the card may still write late copies of them.
+  bool closing() const { return permits > 0 && whole(); }
+};
+
+// The meaning of a packet for its message.
+enum class Receipt : std::uint8_t {
+  kPlaced,       // new: a placement was appended (none for an empty message)
+  kKept,         // new, kept in the pool: its receive is not posted yet
+  kDuplicate,    // received before, or its message is complete
+  kRepeated,     // the same for a part of a chunk: if one part is lost, all are sent again
+  kLate,         // the same for a licensed message: the packet may have been given up
+  kNoRoom,       // not posted and no room to keep it; the sender retransmits it
+  kOutOfWindow,  // an impossible message number or offset
+  kTooLong,      // the message exceeds the posted buffer: the connection fails
+};
+
+// A receive that is complete.
+struct ReceiveDone {
+  RequestId request = 0;
+  std::size_t bytes = 0;
+  std::size_t lost = 0;
+  std::vector<ByteRange> holes;
 };
 
 // A message that does not fit into the buffer posted for it.

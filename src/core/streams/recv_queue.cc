@@ -27,18 +27,6 @@ RecvQueue::~RecvQueue() {
   pool_.bytes_used -= kept_bytes_;
 }
 
-bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes, std::uint32_t chunk_bytes) const {
-  if (message.started) return message.bytes == bytes;
-  if (bytes > wire::kMessageBytesMax) return false;
-  message.started = true;
-  message.bytes = bytes;
-  message.chunk_bytes = chunk_bytes;
-  const std::uint64_t chunks = (std::uint64_t{bytes} + chunk_bytes - 1) / chunk_bytes;
-  message.chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(chunks, 1));
-  message.present.reset(message.chunks);
-  return true;
-}
-
 bool RecvQueue::make_room(RecvMessage& message) {
   const std::size_t size = std::min<std::size_t>(
       message.bytes, std::max<std::size_t>(eager_bytes_, message.chunk_bytes));
@@ -72,10 +60,10 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!message.started && !start(message, header.message_bytes, chunk_size))
+  if (!message.started && !message.start(header.message_bytes, chunk_size))
     return Receipt::kOutOfWindow;
-  if (message.bytes != header.message_bytes || message.chunk_bytes != chunk_size ||
-      chunk >= message.chunks)
+  if ((message.bytes != header.message_bytes && !message.resize(header.message_bytes)) ||
+      message.chunk_bytes != chunk_size || chunk >= message.chunks)
     return Receipt::kOutOfWindow;
   if (message.present.test(chunk)) {
     if (may_be_given_up(header)) return Receipt::kLate;
@@ -115,8 +103,15 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   ++message.received;
   message.highest = std::max(message.highest, chunk);
   message.last = chunk;
-  if (message.complete()) report_done();
+  if (message.whole()) note_whole(number);
   return posted ? Receipt::kPlaced : Receipt::kKept;
+}
+
+void RecvQueue::note_whole(std::uint64_t number) {
+  if (at(number).permits > 0)
+    close(number);
+  else if (at(number).placing == 0)
+    report_done();
 }
 
 // Handles a packet with a part of a chunk: requests copies of the new parts. Returns what the
@@ -152,6 +147,35 @@ bool RecvQueue::on_placed(std::uint64_t number) {
   RecvMessage& message = at(number);
   check(message.placing > 0, "only data that waits for placement can be placed");
   if (--message.placing > 0) return false;
+  if (message.complete()) report_done();
+  return true;
+}
+
+// ---- placed messages ----
+
+Receipt RecvQueue::on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
+                                   std::optional<std::uint32_t> last_bytes) {
+  RecvMessage& message = at(number);
+  if (!message.started) message.start_with_buffer(payload_bytes_);
+  if (chunk >= message.chunks) return Receipt::kOutOfWindow;
+  if (last_bytes) {
+    const std::uint32_t bytes = chunk * message.chunk_bytes + *last_bytes;
+    if (*last_bytes == 0 || bytes > message.buffer.size()) return Receipt::kOutOfWindow;
+    if (bytes != message.bytes && !message.resize(bytes)) return Receipt::kOutOfWindow;
+    message.provisional = false;
+  }
+  if (!message.present.set(chunk)) return Receipt::kDuplicate;
+  ++message.received;
+  message.highest = std::max(message.highest, chunk);
+  message.last = chunk;
+  if (message.whole()) note_whole(number);
+  return Receipt::kPlaced;
+}
+
+bool RecvQueue::end_permit(std::uint64_t number) {
+  RecvMessage& message = at(number);
+  check(message.permits > 0, "only a permission that was given can end");
+  if (--message.permits > 0) return false;
   if (message.complete()) report_done();
   return true;
 }
@@ -215,7 +239,7 @@ RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!start(message, bytes, payload_bytes_)) return {};
+  if (!message.start(bytes, payload_bytes_)) return {};
   if (message.posted && message.bytes > message.buffer.size()) {
     overflow_ = Overflow{message.bytes, message.buffer.size()};
     return {true, std::nullopt};
@@ -322,6 +346,7 @@ void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
     bytes -= kReportBytes;
     wire::MessageReport& report = stream.messages.emplace_back();
     report.message = static_cast<std::uint32_t>(number);
+    report.closing = message.closing();
     message.first_missing =
         static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
     // One chunk of a message that has arrived but is not placed yet is not reported: the sender

@@ -38,20 +38,24 @@ class RecvQueue {
   // Appends the copies of an early message. True if its sender may wait to send the rest.
   bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
-  enum class Receipt : std::uint8_t {
-    kPlaced,       // new: a placement was appended (none for an empty message)
-    kKept,         // new, kept in the pool: its receive is not posted yet
-    kDuplicate,    // received before, or its message is complete
-    kRepeated,     // the same for a part of a chunk: if one part is lost, all are sent again
-    kLate,         // the same for a licensed message: the packet may have been given up
-    kNoRoom,       // not posted and no room to keep it; the sender retransmits it
-    kOutOfWindow,  // an impossible message number or offset
-    kTooLong,      // the message exceeds the posted buffer: the connection fails
-  };
+  using Receipt = core::Receipt;
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
   // One placement of the message is done. True if it was the last one of the message.
   bool on_placed(std::uint64_t number);
+
+  // --- placed messages (core/placement)
+  // The sender's card has `permits` more permissions to write to the posted message.
+  void permit(std::uint64_t number, std::uint32_t permits) { at(number).permits += permits; }
+  // One of them has ended. True if it was the last one of the message.
+  bool end_permit(std::uint64_t number);
+  // The card has placed this chunk; `last_bytes`: it is the last of the message, and has that many.
+  Receipt on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
+                          std::optional<std::uint32_t> last_bytes);
+  // Messages whose permissions must be revoked now: whole ones, and those named in close().
+  bool has_closing() const { return !closing_.empty(); }
+  std::vector<std::uint64_t> take_closing() { return std::exchange(closing_, {}); }
+  void close(std::uint64_t number) { closing_.push_back(number); }
   // Sizes of the message that made on_data or post fail with kTooLong, and of its buffer.
   const std::optional<Overflow>& overflow() const { return overflow_; }
   // The copies requested by the last call are done.
@@ -75,12 +79,7 @@ class RecvQueue {
   std::vector<wire::Hole> complete_with_holes(std::uint64_t number,
                                               std::vector<Placement>& placements);
 
-  struct Done {
-    RequestId request = 0;
-    std::size_t bytes = 0;
-    std::size_t lost = 0;
-    std::vector<ByteRange> holes;
-  };
+  using Done = ReceiveDone;
   bool has_done() const { return !done_.empty(); }
   std::optional<Done> pop_done();
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
@@ -91,7 +90,7 @@ class RecvQueue {
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
-  bool start(RecvMessage& message, std::uint32_t bytes, std::uint32_t chunk_bytes) const;
+  void note_whole(std::uint64_t number);
   bool make_room(RecvMessage& message);
   static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
@@ -115,6 +114,7 @@ class RecvQueue {
   RingQueue<Done> done_;
   std::vector<std::vector<std::byte>> copied_;  // early memory that placements still refer to
   std::optional<Overflow> overflow_;
+  std::vector<std::uint64_t> closing_;
 };
 
 }  // namespace dlcp::core

@@ -88,10 +88,27 @@ void RecvStream::check_overflow() {
         "post receives at least as large as the peer's sends"});
 }
 
-// Decides about messages with holes in the same call, so that nothing changes in between.
+// Decides about messages with holes in the same call, so that nothing changes in between. Messages
+// whose packets are accounted for are revoked.
 void RecvStream::decide_losses(std::vector<Placement>& placements) {
   if (losses_.awaits())
     losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
+  if (!queue_.has_closing()) return;
+  for (const std::uint64_t message : queue_.take_closing())
+    association_->placing()->revoke(*this, message);
+}
+
+void RecvStream::permit(std::uint64_t first) {
+  RecvPlacing* placing = association_->placing();
+  if (placing == nullptr || !placing->connected() || !started_ || failed()) return;
+  for (std::uint64_t number = first; number < queue_.posted(); ++number) {
+    if (!queue_.is_open(number)) continue;
+    const RecvMessage& message = queue_.message(number);
+    const bool is_short = message.buffer.size() < config_.placed_bytes_min;
+    if (is_short || message.whole() || message.permits > 0) continue;
+    queue_.permit(number, placing->permit(*this, number, number_, message.buffer,
+                                          association_->payload_bytes()));
+  }
 }
 
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
@@ -99,6 +116,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
   const std::uint64_t number = queue_.posted();
   const bool waited_for = queue_.post(request, buffer, placements);
   losses_.on_posted(number, licence, buffer.size());
+  permit(number);
   decide_losses(placements);
   check_overflow();
   watch(now);
@@ -262,6 +280,42 @@ void RecvStream::on_reset(const wire::Reset& reset) {
 
 void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements) {
   if (!queue_.on_placed(message)) return;
+  decide_losses(placements);
+  watch(now);
+  association_->report(now, *this, true);
+}
+
+void RecvStream::on_placed_run(Time now, const wire::PlacedRun& placed, const RecvPlacing::Use& use,
+                               std::vector<Placement>& placements) {
+  DataRun run{.placements = placements, .packets = placed.packets};
+  const std::uint32_t whole = association_->payload_bytes();
+  std::uint32_t left = placed.bytes;
+  for (std::uint32_t i = 0; i < placed.packets; ++i) {
+    const auto name = wire::PlacedName::unpack(placed.name + i);
+    const std::uint32_t bytes = std::min(left, whole);
+    left -= bytes;
+    run.asks_ack |= name.asks_ack;
+    run.ends_message |= name.ends_message;
+    const auto receipt =
+        queue_.on_placed_chunk(use.message, use.first_chunk + name.chunk,
+                               name.ends_message ? std::optional(bytes) : std::nullopt);
+    if (receipt == Receipt::kPlaced) {
+      ++run.fresh;
+      counters_.add(Counter::kBytesReceived, bytes);  // on_run() counts those of placements
+    } else {
+      // Not RecvQueue's count(): the network may have repeated the packet, not the sender.
+      counters_.add(receipt == Receipt::kDuplicate ? Counter::kDuplicates
+                                                   : Counter::kDroppedOutOfWindow);
+    }
+  }
+  run.message_bytes = queue_.message(use.message).bytes;
+  association_->note_placed(placed, run);
+  on_run(now, run);
+}
+
+void RecvStream::on_permit_ended(Time now, std::uint64_t message,
+                                 std::vector<Placement>& placements) {
+  if (!queue_.end_permit(message)) return;
   decide_losses(placements);
   watch(now);
   association_->report(now, *this, true);

@@ -1,6 +1,5 @@
 // The receiving side of one stream: places data in any order, and detects that the sender has gone.
-// recv_queue holds the messages, lossy_receives decides about losses; acknowledgements and credit
-// belong to the association.
+// recv_queue holds the messages, lossy_receives decides about losses.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +30,8 @@ class RecvStream {
              std::shared_ptr<RecvAssociation> association);
   ~RecvStream() { association_->leave(*this); }
   RecvStream(const RecvStream&) = delete;  // the association refers to it
-
   RecvAssociation& association() const { return *association_; }
+  std::uint64_t token() const { return token_; }
   void on_accepted();                        // until then it lives as long as its sender answers
   bool started() const { return started_; }  // it can be accepted
   bool failed() const { return error_.has_value(); }
@@ -41,8 +40,7 @@ class RecvStream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
-  // `lanes`: other addresses of the listener.
-  void on_hello(const wire::Hello& hello, wire::PathIndex path,
+  void on_hello(const wire::Hello& hello, wire::PathIndex path,  // `lanes`: of the listener
                 std::span<const wire::EndpointAddress> lanes = {});
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
@@ -59,15 +57,17 @@ class RecvStream {
   void on_refused(Time now);
   void on_timeout(Time now);
   void on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements);
+  // The card has placed packets, or one of its permissions to write the message has ended.
+  void on_placed_run(Time now, const wire::PlacedRun& placed, const RecvPlacing::Use& use,
+                     std::vector<Placement>& placements);
+  void permit(std::uint64_t first);  // posted messages from this number on, if there is a card
+  void on_permit_ended(Time now, std::uint64_t message, std::vector<Placement>& placements);
   void answered(Time now);  // a sign of life
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
-
-  // --- for the association
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
-  // Sends STOP and NEED, before the acknowledgement.
-  std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);
+  std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);  // STOP, NEED
   bool take_message_end();  // true if a message was completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
@@ -79,7 +79,7 @@ class RecvStream {
   bool unfinished() const { return queue_.has_posted(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return sender_token_; }
-  std::uint64_t called() const { return sender_token_; }  // destination of sent frames
+  std::uint64_t called() const { return peer_token(); }  // destination of sent frames
   const wire::EndpointAddress& peer_address() const { return association_->sender(); }
   const wire::Membership& membership() const { return membership_; }
   std::uint64_t completed() const { return queue_.completed(); }
@@ -89,8 +89,8 @@ class RecvStream {
   void count(RecvQueue::Receipt receipt);
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
-  void note_progress(Time now);  // the data makes progress
-  void watch(Time now);          // updates what is expected of the sender
+  void note_progress(Time now);
+  void watch(Time now);  // updates what is expected of the sender
   ProbeClock::Terms ping_terms() const;
   void fail(Error error);
 

@@ -65,6 +65,7 @@ struct SendMessage {
   std::uint32_t acked_count = 0;
   std::uint32_t lost_count = 0;
   bool reported = false;
+  bool closing = false;  // has arrived, but the receiver's card may still write to its memory
   bool licensed = false;
   bool forgoes = false;  // licensed, and not requested as a whole so far
   Bitmap acked;
@@ -81,6 +82,7 @@ struct SendMessage {
   Bitmap droppable;             // by chunk, of all groups so far
   Bitmap middle;                // of those; urgent layers do not have this level
 
+  bool arrived() const { return acked_count == chunks; }
   // The chunk's place in the order from `start` on.
   std::uint32_t place_of(std::uint32_t chunk) const {
     return chunk >= start ? chunk - start : chunk + chunks - start;

@@ -321,7 +321,11 @@ bool SendQueue::acknowledge(const wire::StreamReport& stream, Acked& result) {
       if (first_word + i >= message.acked.word_count()) break;
       merge(message, first_word + i, stream.bitmap[words_begin + i], result);
     }
-    finish(message);
+    // After a report that the message is closing, only a report that it is complete ends it: an
+    // older one may arrive late.
+    message.closing = message.closing || report.closing;
+    const bool complete = !report.closing && report.first_missing >= message.chunks;
+    if (!message.closing || complete) finish(message);
   }
   pop_finished();
   return true;

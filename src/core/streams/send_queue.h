@@ -1,5 +1,4 @@
 // The messages that a sender has not completed: which chunks are unsent, lost or acknowledged.
-// Independent of time, paths and windows; the association asks it for the next chunk.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +41,7 @@ class SendQueue : public ChunkStates {
   std::size_t run_length(const ChunkRef& chunk) const;
   // Marks them as sent and returns the message.
   std::span<const std::byte> mark_run_sent(const ChunkRef& first, std::size_t chunks);
-  // Marks the chunk as sent and describes it. The first form is for hot paths: see SentChunk.
+  // Marks the chunk as sent and describes it; the first form is fast: see SentChunk.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
@@ -71,15 +70,16 @@ class SendQueue : public ChunkStates {
     std::uint32_t spurious = 0;   // chunks that counted as lost, and were not
     std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
   };
-  // False if the report names messages that were never sent: the frame is invalid.
+  // False if the report names messages that were never sent: it is invalid.
   bool acknowledge(const wire::StreamReport& report, Acked& result);
-  // All messages below `completed` have been delivered.
-  bool acknowledge_below(std::uint64_t completed, Acked& result);
+  bool acknowledge_below(std::uint64_t completed, Acked& result);  // all those are delivered
   // The receiver completes this licensed message without its missing data.
   void stop(std::uint64_t message, Acked& result);
 
   std::uint32_t in_flight() const;  // packets that are neither acknowledged nor lost
   bool next_is_urgent() const;      // the next new chunk belongs to an urgent layer
+  // The oldest message has arrived, but the receiver has not completed it yet.
+  bool awaits_end() const { return !empty() && messages_.front().arrived(); }
   struct Done {
     RequestId request = 0;
     std::span<const std::byte> memory;

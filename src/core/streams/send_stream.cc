@@ -98,7 +98,7 @@ void SendStream::on_started(Time now, const wire::Started& started) {
   if (handshake_.state() != Handshake::State::kStart || !keyed) return;
   heard(now);
   handshake_.on_started();
-  association_->establish(started, handshake_.terms());
+  association_->establish(now, started, handshake_.terms());
   opened(now, started.posted);
 }
 
@@ -160,7 +160,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
     // The peer accepted and closed before its STARTED arrived, and will not send STARTED again.
     handshake_.on_started();
     if (!association_->established() && association_->peer_token() != 0)
-      association_->establish(wire::Started{}, handshake_.terms());
+      association_->establish(now, wire::Started{}, handshake_.terms());
     queue_.set_payload_bytes(handshake_.payload_bytes());
   }
   SendQueue::Acked acked;

@@ -11,10 +11,10 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::array<const char*, 19> kTypeNames = {
-    "?",         "DATA",  "HELLO", "WELCOME",      "REFUSE",    "START",     "STARTED",
-    "ACK",       "PROBE", "PING",  "PONG",         "CLOSE",     "CLOSE_ACK", "RESET",
-    "SENT_ONCE", "NEED",  "STOP",  "ECHO_REQUEST", "ECHO_REPLY"};
+constexpr std::array<const char*, 21> kTypeNames = {
+    "?",         "DATA",  "HELLO", "WELCOME",      "REFUSE",     "START",     "STARTED",
+    "ACK",       "PROBE", "PING",  "PONG",         "CLOSE",      "CLOSE_ACK", "RESET",
+    "SENT_ONCE", "NEED",  "STOP",  "ECHO_REQUEST", "ECHO_REPLY", "LINK",      "PERMITS"};
 
 std::string frame_text(const TracedPacket& packet, std::span<const std::byte> begin) {
   const auto head = wire::decode_head(begin);

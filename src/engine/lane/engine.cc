@@ -182,7 +182,7 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
 }
 
 void Engine::register_memory(const Connection& connection, const Memory& registered) {
-  if (!connection.sends) return;  // received data is copied into the memory
+  if (!connection.sends && datapath_->placer() == nullptr) return;  // received data is copied
   Hold hold(*this);
   const auto done = datapath_->register_memory({registered.data, registered.bytes});
   if (!done && !logged_copies_) {
@@ -209,10 +209,8 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
       flush(hold.now());
     }
   }
-  if (sends)
-    reclaim({registered.data, registered.bytes});
-  else
-    wait_until_placed({registered.data, registered.bytes});
+  if (!sends) wait_until_placed({registered.data, registered.bytes});
+  if (sends || datapath_->placer() != nullptr) reclaim({registered.data, registered.bytes});
 }
 
 // Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it

@@ -9,6 +9,12 @@ namespace {
 constexpr std::size_t kBatchPackets = 64;
 constexpr Duration kRetryBlocked = 300us;    // if the datapath accepted fewer packets than offered
 constexpr Duration kReleasePatience = 50ms;  // of a send that waits for hardware
+constexpr std::size_t kCardBatches = 16;     // of what the card reports, in one step
+
+core::Config with_card(core::Config config, core::Card* card) {
+  config.card = card;
+  return config;
+}
 
 }  // namespace
 
@@ -16,7 +22,9 @@ Pump::Pump(datapath::Datapath& datapath, const core::Config& config, const core:
            Placer& placer)
     : datapath_(datapath),
       placer_(placer),
-      endpoint_(config, datapath.local_address(), secrets),
+      card_(datapath.placer() == nullptr ? nullptr
+                                         : std::make_unique<CardDriver>(*datapath.placer())),
+      endpoint_(with_card(config, card_.get()), datapath.local_address(), secrets),
       arrived_(kBatchPackets) {}
 
 bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId request,
@@ -27,15 +35,43 @@ bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId
 }
 
 Pump::Batch Pump::receive(Time now) {
-  const std::size_t count = datapath_.receive(now, arrived_);
+  std::size_t count = datapath_.receive(now, arrived_);
+  more_to_receive_ = count == arrived_.size();
+  // Before the frames: SENT_ONCE is sent after the packets that it refers to.
+  const std::size_t placed = card_ ? take_card(now) : 0;
   on_packets(now, std::span(arrived_).first(count));
   for (auto refused = datapath_.next_refused(); !refused.empty();
        refused = datapath_.next_refused())
     endpoint_.on_refused(now, refused);
   take_placed(now);
   if (endpoint_.next_timeout() <= now) endpoint_.on_timeout(now);
-  more_to_receive_ = count == arrived_.size();
+  count += placed;
   return {count, more_to_receive_};
+}
+
+// Passes what the card reports to the core, and returns the number of reports.
+std::size_t Pump::take_card(Time now) {
+  std::size_t total = 0;
+  std::size_t last = CardDriver::kBatch;
+  for (std::size_t i = 0; i < kCardBatches && last == CardDriver::kBatch; ++i, total += last) {
+    const auto runs = card_->poll_runs(now);
+    last = runs.size();
+    for (const wire::PlacedRun& run : runs) {
+      endpoint_.on_placed_run(now, run);
+      place();
+    }
+  }
+  more_to_receive_ = more_to_receive_ || last == CardDriver::kBatch;
+  if (last == CardDriver::kBatch) return total;  // a permission ends after its packets
+  for (last = CardDriver::kBatch; last == CardDriver::kBatch; total += last) {
+    const auto events = card_->poll_events(now);
+    last = events.size();
+    for (const core::PermissionEvent& event : events) {
+      endpoint_.on_permission(now, event);
+      place();
+    }
+  }
+  return total;
 }
 
 void Pump::on_packets(Time now, std::span<const wire::RxPacket> packets) {
@@ -63,7 +99,8 @@ Pump::Batch Pump::transmit(Time now) {
     more_to_send_ = false;
     return {};
   }
-  const std::size_t taken = datapath_.send(outbox_.waiting());
+  const std::size_t taken =
+      card_ ? card_->send(datapath_, outbox_.waiting()) : datapath_.send(outbox_.waiting());
   outbox_.took(taken);
   more_to_send_ = outbox_.empty();
   if (blocked()) retry_at_ = now + kRetryBlocked;

@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
+#include "engine/pump/card_driver.h"
 #include "engine/pump/outbox.h"
 #include "engine/pump/placer.h"
 
@@ -66,10 +68,12 @@ class Pump {
   };
 
   void place();
+  std::size_t take_card(Time now);
   std::optional<core::Event> poll_released(Time now);
 
   datapath::Datapath& datapath_;
   Placer& placer_;
+  const std::unique_ptr<CardDriver> card_;  // null: the datapath's card places nothing
   core::Endpoint endpoint_;
   Outbox outbox_;
   std::vector<wire::RxPacket> arrived_;

@@ -1,0 +1,60 @@
+// A network card that writes received packets directly into the memory of their receiver (RDMA
+// WRITE WITH IMMEDIATE), as the core needs it. The engine implements it over the datapath, and
+// passes what the card reports to Endpoint::on_placed_run() and on_permission().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dlcp/traffic_class.h"
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+using LinkId = std::uint64_t;        // the queue pairs of an association; 0: none
+using PermissionId = std::uint64_t;  // of one segment of one receive; never used twice
+
+struct PermissionEvent {
+  enum class Kind : std::uint8_t {
+    kGranted,  // the peer may be told
+    kRefused,  // there is no permission: ordinary packets are used
+    kRevoked,  // the card does not write there any more, whatever still arrives
+  };
+  PermissionId id = 0;
+  Kind kind = Kind::kGranted;
+  std::uint64_t address = 0;  // kGranted only: what the peer needs
+  std::uint32_t key = 0;
+};
+
+class Card {
+ public:
+  virtual ~Card() = default;
+
+  // 0 if placed packets cannot reach the peer.
+  virtual LinkId open_link(const wire::EndpointAddress& peer) = 0;
+  virtual void close_link(LinkId link) = 0;  // also revokes its permissions, without events
+  // Prepares that many paths of the class, or as many as the card can have.
+  virtual void widen(LinkId link, TrafficClass traffic_class, std::size_t paths) = 0;
+  // The number of paths that can be used now.
+  virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
+  // The argument of the peer's connect(). Its version changes if it has to be sent again.
+  virtual std::vector<std::byte> introduction(LinkId link) const = 0;
+  virtual std::uint32_t introduction_version(LinkId link) const = 0;
+  virtual bool connect(LinkId link, std::span<const std::byte> introduction) = 0;
+  struct Limits {
+    std::uint32_t payload_bytes_max = 0;     // of one packet
+    std::uint32_t packets_per_path_max = 0;  // that are not acknowledged; the peer drops more
+  };
+  virtual Limits limits(LinkId link) const = 0;  // all 0 before connect()
+
+  // 0: refused at once. Otherwise an event kGranted or kRefused follows.
+  virtual PermissionId permit(LinkId link, std::span<std::byte> memory) = 0;
+  // An event kRevoked follows, even if there was none before.
+  virtual void revoke(PermissionId id) = 0;
+  // True if packets can be sent from this memory.
+  virtual bool can_place_from(std::span<const std::byte> memory) = 0;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,149 @@
+#include "core/placement/recv_placing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/check.h"
+
+namespace dlcp::core {
+namespace {
+
+// Segments of one message that may have a permission at a time; the rest travels in ordinary
+// packets. 16 MiB in packets of 4 KiB, more than NCCL's largest buffer.
+constexpr std::uint32_t kSegmentsMax = 16;
+
+}  // namespace
+
+RecvPlacing::~RecvPlacing() {
+  for (const auto& [id, slot] : by_id_)
+    links_.by_permission.erase(id);
+  if (link_ == 0) return;
+  links_.by_link.erase(link_);
+  card_.close_link(link_);
+}
+
+bool RecvPlacing::on_link(const wire::EndpointAddress& peer, const wire::Link& frame) {
+  if (link_ == 0) link_ = card_.open_link(peer);
+  if (link_ == 0) return false;
+  links_.by_link[link_] = token_;
+  connected_ = card_.connect(link_, frame.introduction) || connected_;
+  link_due_ = true;
+  return true;
+}
+
+// ---- permissions ----
+
+std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
+                                  std::uint32_t stream_number, std::span<std::byte> buffer,
+                                  std::uint32_t chunk_bytes) {
+  const std::size_t segment_bytes = std::size_t{wire::PlacedName::kSegmentChunks} * chunk_bytes;
+  std::uint32_t count = 0;
+  for (std::size_t at = 0; at < buffer.size() && count < kSegmentsMax; at += segment_bytes) {
+    if (free_.empty()) {
+      if (slots_.size() == wire::PlacedName::kSlots) break;
+      free_.push_back(static_cast<std::uint16_t>(slots_.size()));
+      slots_.emplace_back();
+    }
+    const std::uint16_t index = free_.back();
+    const auto memory = buffer.subspan(at, std::min(segment_bytes, buffer.size() - at));
+    Slot& slot = slots_[index];
+    slot.id = card_.permit(link_, memory);
+    if (slot.id == 0) break;
+    free_.pop_back();
+    slot.use = {&stream, message, count * wire::PlacedName::kSegmentChunks};
+    slot.revoking = false;
+    ++slot.generation;
+    slot.permit = {.stream = stream_number,
+                   .message = static_cast<std::uint32_t>(message),
+                   .segment = static_cast<std::uint16_t>(count),
+                   .slot = index,
+                   .generation = slot.generation,
+                   .bytes = static_cast<std::uint32_t>(memory.size())};
+    by_id_[slot.id] = index;
+    links_.by_permission[slot.id] = token_;
+    ++count;
+  }
+  return count;
+}
+
+void RecvPlacing::revoke(Slot& slot) {
+  if (slot.id == 0 || std::exchange(slot.revoking, true)) return;
+  card_.revoke(slot.id);
+}
+
+void RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
+  for (Slot& slot : slots_)
+    if (slot.use.stream == &stream && slot.use.message == message) revoke(slot);
+}
+
+void RecvPlacing::leave(const RecvStream& stream) {
+  for (Slot& slot : slots_) {
+    if (slot.use.stream != &stream) continue;
+    slot.use.stream = nullptr;
+    revoke(slot);
+  }
+}
+
+std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& event) {
+  const auto found = by_id_.find(event.id);
+  if (found == by_id_.end()) return std::nullopt;
+  const std::uint16_t index = found->second;
+  Slot& slot = slots_[index];
+  if (event.kind == PermissionEvent::Kind::kGranted) {
+    if (slot.revoking) return std::nullopt;
+    slot.permit.address = event.address;
+    slot.permit.key = event.key;
+    granted_.push_back(slot.permit);
+    return std::nullopt;
+  }
+  by_id_.erase(found);
+  links_.by_permission.erase(event.id);
+  slot.id = 0;
+  free_.push_back(index);
+  return std::exchange(slot.use, {});
+}
+
+const RecvPlacing::Use* RecvPlacing::find(std::uint32_t name) const {
+  const auto placed = wire::PlacedName::unpack(name);
+  if (placed.slot >= slots_.size()) return nullptr;
+  const Slot& slot = slots_[placed.slot];
+  const bool alive = slot.generation == placed.generation && slot.use.stream != nullptr;
+  return alive ? &slot.use : nullptr;
+}
+
+// ---- acknowledgements, and to the network ----
+
+void RecvPlacing::note(const wire::PlacedRun& run) {
+  if (run.path >= newest_.size()) newest_.resize(run.path + std::size_t{1});
+  newest_[run.path] = {true, run.name + run.packets - 1, run.arrived_at};
+}
+
+void RecvPlacing::report(Time now, wire::Ack& ack) {
+  for (std::size_t path = 0; path < newest_.size(); ++path) {
+    Newest& newest = newest_[path];
+    if (!std::exchange(newest.changed, false)) continue;
+    const auto held = std::max(now - newest.arrived_at, Duration::zero()).count() >> 7;
+    ack.placed.push_back(
+        {static_cast<wire::PathIndex>(path), newest.name, static_cast<std::uint32_t>(held)});
+  }
+}
+
+std::size_t RecvPlacing::poll_transmit(const Recipient& to, wire::PathIndex path,
+                                       std::size_t frame_bytes, FrameWriter& frames,
+                                       std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  if (link_due_ && count < out.size()) {
+    frames.emit(wire::Link{to.token, card_.introduction(link_)}, path, *to.address, out[count++]);
+    link_due_ = false;
+  }
+  const std::size_t most = wire::permits_max(frame_bytes);
+  while (!granted_.empty() && count < out.size()) {
+    const auto end =
+        granted_.begin() + static_cast<std::ptrdiff_t>(std::min(most, granted_.size()));
+    frames.emit(wire::Permits{to.token, {granted_.begin(), end}}, path, *to.address, out[count++]);
+    granted_.erase(granted_.begin(), end);
+  }
+  return count;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,89 @@
+// Placed messages at their receiver: the link to the sender, the permissions that it has, and the
+// packets that arrived last. recv_queue holds what has arrived; a message with a permission is not
+// complete before all its permissions are revoked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/channel/frame_arena.h"
+#include "core/placement/card.h"
+#include "core/placement/link_table.h"
+#include "util/time.h"
+#include "wire/placed_frame.h"
+#include "wire/placed_packet.h"
+
+namespace dlcp::core {
+
+class RecvStream;
+
+class RecvPlacing {
+ public:
+  // `token`: of the association, under which `links` finds it.
+  RecvPlacing(Card& card, LinkTable& links, std::uint64_t token)
+      : card_(card), links_(links), token_(token) {}
+  ~RecvPlacing();
+  RecvPlacing(const RecvPlacing&) = delete;
+  RecvPlacing& operator=(const RecvPlacing&) = delete;
+
+  // LINK of the sender at `peer`. False if no link is possible.
+  bool on_link(const wire::EndpointAddress& peer, const wire::Link& frame);
+  bool connected() const { return connected_; }
+
+  // Where the packets of a permission belong.
+  struct Use {
+    RecvStream* stream = nullptr;  // null: it has ended
+    std::uint64_t message = 0;
+    std::uint32_t first_chunk = 0;
+  };
+  // Asks for permissions for a posted receive, as long as there are slots; returns their number.
+  std::uint32_t permit(RecvStream& stream, std::uint64_t message, std::uint32_t stream_number,
+                       std::span<std::byte> buffer, std::uint32_t chunk_bytes);
+  // Begins to revoke all permissions of the message; of the stream, whose memory is not named here
+  // any more.
+  void revoke(const RecvStream& stream, std::uint64_t message);
+  void leave(const RecvStream& stream);
+  // Returns the use of a permission that has ended: revoked, or refused.
+  std::optional<Use> on_event(const PermissionEvent& event);
+  // The use that the name of a packet stands for; null: its permission is revoked, or never was.
+  const Use* find(std::uint32_t name) const;
+
+  void note(const wire::PlacedRun& run);
+  // Adds the newest packet of each path that has changed to the ACK.
+  void report(Time now, wire::Ack& ack);
+  // Sends LINK and PERMITS.
+  std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
+                            FrameWriter& frames, std::span<wire::TxPacket> out);
+
+ private:
+  struct Slot {
+    PermissionId id = 0;  // 0: free
+    Use use;
+    std::uint8_t generation = 0;
+    bool revoking = false;
+    wire::Permit permit;  // to be sent when it is granted
+  };
+  struct Newest {
+    bool changed = false;
+    std::uint32_t name = 0;
+    Time arrived_at;
+  };
+  void revoke(Slot& slot);
+
+  Card& card_;
+  LinkTable& links_;
+  const std::uint64_t token_;
+  LinkId link_ = 0;
+  bool connected_ = false;
+  bool link_due_ = false;
+  std::vector<Slot> slots_;
+  std::vector<std::uint16_t> free_;
+  std::unordered_map<PermissionId, std::uint16_t> by_id_;
+  std::vector<wire::Permit> granted_;  // to send
+  std::vector<Newest> newest_;         // by path
+};
+
+}  // namespace dlcp::core

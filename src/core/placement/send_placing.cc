@@ -1,0 +1,128 @@
+#include "core/placement/send_placing.h"
+
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr Duration kFirstPause = 500us;
+constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
+
+}  // namespace
+
+SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths)
+    : card_(card), link_(card.open_link(peer)), paths_(paths) {
+  if (link_ != 0) paths_of(now, TrafficClass::kExact);
+}
+
+// ---- link ----
+
+// The paths of a class are made when its first packet is sent; until they can be used, the class
+// uses ordinary packets.
+std::size_t SendPlacing::paths_of(Time now, TrafficClass traffic_class) {
+  const auto index = static_cast<std::size_t>(traffic_class);
+  if (!widened_[index]) {
+    widened_[index] = true;
+    card_.widen(link_, traffic_class, paths_);
+    next_link_ = now;
+    tries_ = 0;
+  }
+  return usable_paths_[index];
+}
+
+void SendPlacing::on_link(Time now, const wire::Link& frame) {
+  if (link_ == 0 || !card_.connect(link_, frame.introduction)) {
+    next_link_ = kNever;
+    return;
+  }
+  limits_ = card_.limits(link_);
+  bool complete = true;
+  for (std::size_t i = 0; i < widened_.size(); ++i) {
+    if (!widened_[i]) continue;
+    usable_paths_[i] = card_.paths(link_, static_cast<TrafficClass>(i));
+    complete = complete && usable_paths_[i] > 0;
+  }
+  if (complete) next_link_ = kNever;
+  if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
+}
+
+wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
+  next_link_ = ++tries_ < kTriesMax ? now + kFirstPause * (1 << tries_) : kNever;
+  sent_version_ = card_.introduction_version(link_);
+  return {destination, card_.introduction(link_)};
+}
+
+// ---- permissions ----
+
+void SendPlacing::on_permit(const wire::Permit& permit, std::uint64_t message) {
+  if (permit.slot >= permissions_.size()) permissions_.resize(permit.slot + std::size_t{1});
+  Permission& known = permissions_[permit.slot];
+  const auto newer = static_cast<std::int8_t>(permit.generation - known.permit.generation);
+  if (known.given && newer <= 0) return;  // an old frame
+  if (known.given) slots_.erase(key_of(known.permit.stream, known.message, known.permit.segment));
+  known = {.given = true, .message = message, .permit = permit};
+  slots_[key_of(permit.stream, message, permit.segment)] = permit.slot;
+  last_key_.reset();
+  last_ = nullptr;
+}
+
+SendPlacing::Permission* SendPlacing::find(const ChunkRef& chunk) {
+  const std::uint32_t segment = chunk.chunk / wire::PlacedName::kSegmentChunks;
+  const std::uint64_t key = key_of(chunk.stream, chunk.message, segment);
+  if (key == last_key_) return last_;
+  last_key_ = key;
+  last_ = nullptr;
+  const auto found = slots_.find(key);
+  if (found == slots_.end()) return nullptr;
+  Permission& permission = permissions_[found->second];
+  const bool same = permission.permit.stream == chunk.stream &&
+                    permission.message == chunk.message && permission.permit.segment == segment;
+  return last_ = same ? &permission : nullptr;
+}
+
+std::optional<SendPlacing::Way> SendPlacing::way(Time now, const ChunkRef& chunk,
+                                                 const SentChunk& sent,
+                                                 std::span<const std::byte> whole,
+                                                 std::uint32_t chunk_bytes, wire::PathIndex path) {
+  Permission* permission = find(chunk);
+  if (permission == nullptr) return std::nullopt;
+  if (!permission->checked) {
+    permission->checked = true;
+    permission->usable = card_.can_place_from(whole);
+  }
+  const std::size_t paths = paths_of(now, sent.traffic_class);
+  const std::uint32_t place = chunk.chunk % wire::PlacedName::kSegmentChunks;
+  const wire::Permit& permit = permission->permit;
+  const std::uint64_t offset = std::uint64_t{place} * chunk_bytes;
+  if (!permission->usable || paths == 0 || offset + sent.bytes > permit.bytes) return std::nullopt;
+  return Way{.target = {permit.address + offset, permit.key, 0, link_},
+             .name = {.slot = permit.slot,
+                      .generation = permit.generation,
+                      .chunk = static_cast<std::uint8_t>(place)},
+             .path = static_cast<wire::PathIndex>(path % paths)};
+}
+
+std::size_t SendPlacing::ordinary_run(const ChunkRef& chunk) {
+  const Permission* permission = find(chunk);
+  if (permission != nullptr && (permission->usable || !permission->checked)) return 1;
+  return wire::PlacedName::kSegmentChunks - chunk.chunk % wire::PlacedName::kSegmentChunks;
+}
+
+void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) const {
+  for (const wire::PlacedReport& report : ack.placed) {
+    const auto name = wire::PlacedName::unpack(report.name);
+    if (name.slot >= permissions_.size()) continue;
+    const Permission& permission = permissions_[name.slot];
+    if (!permission.given || permission.permit.generation != name.generation) continue;
+    const std::uint32_t chunk =
+        permission.permit.segment * wire::PlacedName::kSegmentChunks + name.chunk;
+    const auto sent =
+        flight.find(report.path, {permission.message, chunk, permission.permit.stream});
+    if (!sent) continue;
+    const auto& [number, sent_at] = *sent;
+    ack.paths.push_back({report.path, 0, static_cast<std::uint32_t>(number),
+                         wire::wire_time(sent_at), report.held});
+  }
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,89 @@
+// Placed messages at their sender: the link to the receiver, and the permissions that it has given.
+// A packet is placed if its segment has a permission; otherwise it travels as an ordinary packet.
+// Both kinds share the numbers of their path, so loss detection and congestion control do not
+// distinguish them: an ACK names the placed packet that arrived last on a path, and the record of
+// that packet gives its number and send time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/loss_detection/flight.h"
+#include "core/placement/card.h"
+#include "core/streams/send_message.h"
+#include "util/time.h"
+#include "wire/placed_frame.h"
+#include "wire/placed_packet.h"
+
+namespace dlcp::core {
+
+class SendPlacing {
+ public:
+  SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths);
+  ~SendPlacing() {
+    if (link_ != 0) card_.close_link(link_);
+  }
+  SendPlacing(const SendPlacing&) = delete;
+  SendPlacing& operator=(const SendPlacing&) = delete;
+
+  // --- link: LINK is repeated until the receiver has answered it
+  void on_link(Time now, const wire::Link& frame);
+  bool link_due(Time now) const { return next_link_ <= now; }
+  Time next_timeout() const { return next_link_; }
+  wire::Link take_link(Time now, std::uint64_t destination);
+  const Card::Limits& limits() const { return limits_; }
+
+  // --- permissions
+  void on_permit(const wire::Permit& permit, std::uint64_t message);
+  // Where the chunk may be written, if it may; `path` becomes one that the link has. `name` lacks
+  // its flags. `whole` is the message, `chunk_bytes` the size of each of its chunks but the last.
+  struct Way {
+    wire::PlacedTarget target;
+    wire::PlacedName name;
+    wire::PathIndex path = 0;
+  };
+  std::optional<Way> way(Time now, const ChunkRef& chunk, const SentChunk& sent,
+                         std::span<const std::byte> whole, std::uint32_t chunk_bytes,
+                         wire::PathIndex path);
+
+  // How many chunks from this one on travel in ordinary packets, without asking again: at least 1.
+  std::size_t ordinary_run(const ChunkRef& chunk);
+
+  // Adds the packets that ack.placed names to ack.paths, as if they had had headers.
+  void resolve(const Flight& flight, wire::Ack& ack) const;
+
+ private:
+  struct Permission {
+    bool given = false;
+    bool usable = false;  // the message is in memory that the card can read
+    bool checked = false;
+    std::uint64_t message = 0;
+    wire::Permit permit;
+  };
+  static std::uint64_t key_of(std::uint32_t stream, std::uint64_t message, std::uint32_t segment) {
+    return (std::uint64_t{stream} << 32 | static_cast<std::uint32_t>(message)) *
+               0x9e3779b97f4a7c15u +
+           segment;
+  }
+  Permission* find(const ChunkRef& chunk);
+  std::size_t paths_of(Time now, TrafficClass traffic_class);
+
+  Card& card_;
+  LinkId link_ = 0;
+  std::size_t paths_;
+  std::array<std::size_t, kTrafficClassCount> usable_paths_{};
+  std::array<bool, kTrafficClassCount> widened_{};
+  Card::Limits limits_;
+  Time next_link_ = kNever;
+  unsigned tries_ = 0;
+  std::uint32_t sent_version_ = 0;
+  std::vector<Permission> permissions_;                     // by slot
+  std::unordered_map<std::uint64_t, std::uint16_t> slots_;  // by key_of()
+  std::optional<std::uint64_t> last_key_;                   // of the last lookup,
+  Permission* last_ = nullptr;                              // and its result
+};
+
+}  // namespace dlcp::core

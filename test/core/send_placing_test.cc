@@ -1,0 +1,98 @@
+#include "core/placement/send_placing.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr std::uint32_t kChunkBytes = 4096;
+constexpr std::uint32_t kSegmentChunks = wire::PlacedName::kSegmentChunks;
+
+// A card whose link can be used at once.
+struct ReadyCard final : Card {
+  bool can_read = true;
+
+  LinkId open_link(const wire::EndpointAddress&) override { return 1; }
+  void close_link(LinkId) override {}
+  void widen(LinkId, TrafficClass, std::size_t) override {}
+  std::size_t paths(LinkId, TrafficClass) const override { return 4; }
+  std::vector<std::byte> introduction(LinkId) const override { return {}; }
+  std::uint32_t introduction_version(LinkId) const override { return 1; }
+  bool connect(LinkId, std::span<const std::byte>) override { return true; }
+  Limits limits(LinkId) const override { return {kChunkBytes, 448}; }
+  PermissionId permit(LinkId, std::span<std::byte>) override { return 0; }
+  void revoke(PermissionId) override {}
+  bool can_place_from(std::span<const std::byte>) override { return can_read; }
+};
+
+// The sender of message 0 of stream 0, with three segments.
+struct Sender {
+  ReadyCard card;
+  Time now = time_from_ns(1'000'000'000);
+  SendPlacing placing{now, card, wire::EndpointAddress{}, 16};
+  std::vector<std::byte> message = std::vector<std::byte>(3 * kSegmentChunks * kChunkBytes);
+
+  Sender() { placing.on_link(now, wire::Link{}); }
+  void permit(std::uint16_t segment) {
+    wire::Permit permit;
+    permit.segment = permit.slot = segment;
+    permit.generation = 1;
+    permit.address = 0x10000;
+    permit.bytes = kSegmentChunks * kChunkBytes;
+    placing.on_permit(permit, 0);
+  }
+  std::size_t run(std::uint32_t chunk) { return placing.ordinary_run({0, chunk, 0}); }
+  std::optional<SendPlacing::Way> way(std::uint32_t chunk) {
+    SentChunk sent;
+    sent.offset = chunk * kChunkBytes;
+    sent.data = message.data() + sent.offset;
+    sent.bytes = kChunkBytes;
+    sent.message_bytes = static_cast<std::uint32_t>(message.size());
+    return placing.way(now, {0, chunk, 0}, sent, message, kChunkBytes, 6);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("chunks without a permission travel in runs that end with their segment") {
+  Sender sender;
+  CHECK(sender.run(0) == 256);
+  CHECK(sender.run(255) == 1);
+  CHECK(sender.run(300) == 212);
+  sender.permit(1);
+  CHECK(sender.run(250) == 6);
+  CHECK(sender.run(256) == 1);
+  CHECK(sender.run(511) == 1);
+  CHECK(sender.run(512) == 256);
+  sender.permit(0);
+  CHECK(sender.run(0) == 1);
+}
+
+TEST_CASE("a chunk whose segment has a permission has a way to its place in the segment") {
+  Sender sender;
+  CHECK_FALSE(sender.way(300));
+  sender.permit(1);
+  CHECK_FALSE(sender.way(0));
+  const auto way = sender.way(300);
+  REQUIRE(way);
+  CHECK(way->target.address == 0x10000 + 44 * kChunkBytes);
+  CHECK(way->name == wire::PlacedName{1, 1, 44});
+  CHECK(way->path == 2);
+}
+
+TEST_CASE("a message that the card cannot read travels in ordinary runs despite a permission") {
+  Sender sender;
+  sender.card.can_read = false;
+  sender.permit(0);
+  CHECK(sender.run(0) == 1);  // not known yet
+  CHECK_FALSE(sender.way(0));
+  CHECK(sender.run(0) == 256);
+}
