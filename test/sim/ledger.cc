@@ -149,6 +149,9 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
     const auto expected = message.expected.subspan(offset, size);
     if (placement.zeros == 0 && !same(expected, placement.payload))
       fail(now, place, fmt::format("wrong bytes at offset {}, {} of them", offset, size));
+    // The card has placed the packet, but its report has not been read.
+    if (release_hook_ && placement.zeros == 0 && same(expected, {placement.destination, size}))
+      return;
     if (!message.known_late && !all_inverted(expected, {placement.destination, size}))
       fail(now, place, fmt::format("bytes at offset {}, {} of them, written twice", offset, size));
   }
@@ -156,6 +159,31 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
   std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
   message.placed += size;
   placed_bytes_[host] += size;
+}
+
+void Ledger::place_by_card(Time now, HostIndex host, std::span<std::byte> to,
+                           std::span<const std::byte> from) {
+  const auto& buffers = buffers_[host];
+  auto found = buffers.upper_bound(to.data());
+  if (found == buffers.begin())
+    fail(now, {0, 0}, fmt::format("host {}'s card writes to memory that was given back", host));
+  --found;
+  const Place place = found->second;
+  Message& message = flows_[place.flow].messages[place.message];
+  const auto offset = static_cast<std::size_t>(to.data() - (found->first + kGuardBytes));
+  if (to.data() >= found->first + message.buffer.size())
+    fail(now, {0, 0}, fmt::format("host {}'s card writes to memory that was given back", host));
+  if (offset > message.bytes || to.size() > message.bytes - offset)
+    fail(now, place, fmt::format("the card writes {} bytes at {}", to.size(), offset));
+  const auto expected = message.expected.subspan(offset, to.size());
+  if (!same(expected, from)) fail(now, place, fmt::format("wrong bytes placed at {}", offset));
+  if (all_inverted(expected, to)) {
+    message.placed += to.size();
+    placed_bytes_[host] += to.size();
+  } else if (!same(expected, to)) {
+    fail(now, place, fmt::format("the card changes bytes at {} that were zeros", offset));
+  }
+  std::copy(from.begin(), from.end(), to.begin());
 }
 
 // Loss is allowed for messages that both ends have licensed, and in whole elements.
@@ -187,8 +215,11 @@ std::uint64_t Ledger::placed_bytes(HostIndex host) const {
 }
 
 void Ledger::close_buffers(std::size_t flow) {
-  std::erase_if(
-      buffers_[flows_[flow].to], [&](const auto& row) { return row.second.flow == flow; });
+  for (Message& message : flows_[flow].messages)
+    if (release_hook_ && message.receive_posted && !message.receive_done)
+      release_hook_(flows_[flow].to, message.buffer);
+  std::erase_if(buffers_[flows_[flow].to],
+                [&](const auto& row) { return row.second.flow == flow; });
 }
 
 void Ledger::on_accept(std::size_t index, core::ConnectionId connection) {

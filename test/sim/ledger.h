@@ -100,6 +100,13 @@ class Ledger {
 
   // Copies, after a check that the bytes belong at the destination.
   void place(Time now, HostIndex host, const core::Placement& placement);
+  // The same for a packet that the host's card places. It may be placed again, with the same bytes,
+  // as long as the receive is not done; afterwards no byte may change.
+  void place_by_card(Time now, HostIndex host, std::span<std::byte> to,
+                     std::span<const std::byte> from);
+  // Gets the buffers of a connection that has ended before they are given back (deregMr).
+  using ReleaseHook = std::function<void(HostIndex host, std::span<std::byte> memory)>;
+  void set_release_hook(ReleaseHook hook) { release_hook_ = std::move(hook); }
   void on_event(Time now, HostIndex host, const core::Event& event);
   void on_accept(std::size_t flow, core::ConnectionId connection);
   // The application has closed its end: its unfinished requests must not complete afterwards.
@@ -132,6 +139,7 @@ class Ledger {
 
   const std::vector<std::byte>* pattern_;
   ReceiveHook receive_hook_;
+  ReleaseHook release_hook_;  // null: no card writes to the buffers
   std::uint64_t next_shift_;
   std::deque<Flow> flows_;
   using Buffers = std::map<const std::byte*, Place>;

@@ -33,10 +33,25 @@ World::World(WorldConfig config)
     core::Secrets secrets = secrets_of(seed);
     if (config_.site_secret) secrets.site = config_.site_secret(i);
     hosts_.push_back(std::make_unique<Host>(*this, i, core, config_.host, seed, secrets));
+    if (datapath::sim::SimPlacer* card = network_.host(i).card()) watch(i, *card);
   }
 }
 
-World::~World() = default;
+void World::watch(HostIndex host, datapath::sim::SimPlacer& card) {
+  card.set_write([this, host](Time now, std::span<std::byte> to, std::span<const std::byte> from) {
+    ledger_.place_by_card(now, host, to, from);
+  });
+  ledger_.set_release_hook([this](HostIndex of, std::span<std::byte> memory) {
+    network_.host(of).release_memory(memory);
+  });
+}
+
+// Connections that end now are of no interest any more, and neither is what cards still write.
+World::~World() {
+  for (HostIndex i = 0; i < network_.host_count(); ++i)
+    if (datapath::sim::SimPlacer* card = network_.host(i).card())
+      card->set_write([](Time, std::span<std::byte>, std::span<const std::byte>) {});
+}
 
 core::Endpoint& World::endpoint(HostIndex host) {
   return hosts_[host]->endpoint();
@@ -100,6 +115,8 @@ void World::provide(std::size_t index, std::size_t number, std::span<const std::
 
 void World::close_sender(std::size_t index) {
   if (flow(index).send_closed) return;
+  for (const Message& message : flow(index).messages)
+    hosts_[flow(index).from]->forget(flow(index).send_connection, message.source);
   ledger_.on_close(index, true);
   endpoint(flow(index).from).close(now(), flow(index).send_connection);
   hosts_[flow(index).from]->kick();
@@ -108,8 +125,8 @@ void World::close_sender(std::size_t index) {
 void World::close_receiver(std::size_t index) {
   Flow& closing = flow(index);
   if (closing.receive_closed) return;
-  ledger_.on_close(index, false);
   if (closing.receive_connection) endpoint(closing.to).close(now(), *closing.receive_connection);
+  ledger_.on_close(index, false);
   endpoint(closing.to).close_listener(now(), closing.listener);
   hosts_[closing.to]->kick();
 }

@@ -105,6 +105,7 @@ class World {
  private:
   class Host;
   bool advance(Time limit);
+  void watch(HostIndex host, datapath::sim::SimPlacer& card);
   // Throws it again with the trace added, once.
   [[noreturn]] void explain(const Violation& violation);
   void check_counters();

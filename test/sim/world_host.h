@@ -22,6 +22,9 @@ class World::Host final : engine::Placer {
   void take(Time now, const wire::RxPacket& packet) { pump_.on_packet(now, packet); }
   std::vector<datapath::TracedPacket> trace() const { return ring_->packets(); }
   void set_filter(FilteredDatapath::Filter filter) { filtered_.set_filter(std::move(filter)); }
+  void forget(core::ConnectionId connection, std::span<const std::byte> memory) {
+    pump_.forget(connection, memory);
+  }
   void kick() { kicked_ = true; }
   void kill() { dead_ = true; }
   bool dead() const { return dead_; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dlcp/traffic_class.h"
@@ -18,6 +19,19 @@ using HostIndex = std::uint32_t;
 inline constexpr std::size_t kIpUdpBytes = 28;     // IPv4 and UDP headers
 inline constexpr std::size_t kEthernetBytes = 38;  // header, FCS, preamble and interframe gap
 
+inline constexpr std::size_t kPlacedHeadBytes =
+    36;  // of RoCE: base, address and key, immediate, ICRC
+
+// The head of a packet that the receiver's card places (sim_placer). It has no header of DLCP.
+struct PlacedHead {
+  std::uint32_t link = 0;  // the receiver's number
+  std::uint32_t name = 0;  // the immediate
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  TrafficClass traffic_class{};
+  std::uint32_t checksum = 0;  // of the payload
+};
+
 struct Frame {
   std::vector<std::byte> bytes;  // the UDP payload
   HostIndex source = 0;
@@ -27,8 +41,11 @@ struct Frame {
   std::uint8_t dscp = 0;
   Ecn ecn = Ecn::kNotEct;
   Time arrived_at;
+  std::optional<PlacedHead> placed;  // then `bytes` is only what is written
 
-  std::size_t ip_bytes() const { return bytes.size() + kIpUdpBytes; }
+  std::size_t ip_bytes() const {
+    return bytes.size() + kIpUdpBytes + (placed ? kPlacedHeadBytes : 0);
+  }
   std::size_t wire_bytes() const { return ip_bytes() + kEthernetBytes; }
 };
 

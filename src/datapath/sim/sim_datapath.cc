@@ -45,6 +45,11 @@ wire::EndpointAddress make_address(HostIndex host, std::size_t paths) {
   return address;
 }
 
+std::optional<HostIndex> host_at(const wire::EndpointAddress& address) {
+  const auto place = place_of(address);
+  return place ? std::optional(place->host - 1) : std::nullopt;
+}
+
 SimDatapath::SimDatapath(EventQueue& events, HostIndex index, const HostConfig& config,
                          EventSink& first_hop, std::uint64_t seed, std::uint64_t& delivery_hash)
     : events_(events),
@@ -52,7 +57,12 @@ SimDatapath::SimDatapath(EventQueue& events, HostIndex index, const HostConfig& 
       config_(config),
       address_(make_address(index, config.paths)),
       nic_(events, first_hop, nic_port(config), config.link, seed),
-      delivery_hash_(delivery_hash) {}
+      delivery_hash_(delivery_hash) {
+  if (!config.card) return;
+  placer_ = std::make_unique<SimPlacer>(events, nic_, index, config.paths,
+                                        config.mtu - kIpUdpBytes - kPlacedHeadBytes, *config.card,
+                                        seed + 1);
+}
 
 Limits SimDatapath::limits() const {
   Limits limits;
@@ -113,6 +123,10 @@ std::size_t SimDatapath::receive(Time, std::span<wire::RxPacket> out) {
 }
 
 void SimDatapath::on_event(Time now, FramePtr frame) {
+  if (frame->placed) {
+    if (placer_) placer_->on_event(now, std::move(frame));
+    return;
+  }
   const std::size_t size = frame->bytes.size() + kQueuedOverheadBytes;
   const bool fits = waiting_bytes_ + size <= config_.receive_queue_bytes;
   delivery_hash_ = mix(delivery_hash_, static_cast<std::uint64_t>(ns_of(now)));

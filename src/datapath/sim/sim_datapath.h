@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "datapath/datapath.h"
 #include "datapath/sim/event_queue.h"
 #include "datapath/sim/port.h"
+#include "datapath/sim/sim_placer.h"
 
 namespace dlcp::datapath::sim {
 
@@ -20,6 +23,7 @@ struct HostConfig {
   std::size_t burst_packets_max = 1;
   std::size_t nic_queue_bytes = std::size_t{128} << 10;  // when full, send() accepts nothing
   std::size_t receive_queue_bytes = std::size_t{1} << 20;
+  std::optional<CardConfig> card = {};  // the card places data
 };
 
 struct HostCounters {
@@ -29,6 +33,7 @@ struct HostCounters {
 };
 
 wire::EndpointAddress make_address(HostIndex host, std::size_t paths);
+std::optional<HostIndex> host_at(const wire::EndpointAddress& address);
 
 class SimDatapath : public Datapath, public EventSink {
  public:
@@ -42,11 +47,16 @@ class SimDatapath : public Datapath, public EventSink {
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   int wait_descriptor() const override { return -1; }
+  Placer* placer() override { return placer_.get(); }
+  void release_memory(std::span<std::byte> memory) override {
+    if (placer_) placer_->release(memory);
+  }
 
   void on_event(Time now, FramePtr frame) override;  // a frame arrives
 
   // For the code that drives the host.
-  bool has_packets() const { return !waiting_.empty(); }
+  bool has_packets() const { return !waiting_.empty() || (placer_ && placer_->has_reports()); }
+  SimPlacer* card() { return placer_.get(); }
   bool can_send() const { return nic_.has_room(config_.mtu + kEthernetBytes); }
   Port& nic() { return nic_; }
   const HostConfig& config() const { return config_; }
@@ -62,6 +72,7 @@ class SimDatapath : public Datapath, public EventSink {
   wire::EndpointAddress address_;
   Port nic_;
   HostCounters counters_;
+  std::unique_ptr<SimPlacer> placer_;
   std::uint64_t& delivery_hash_;
   std::deque<FramePtr> waiting_;
   std::size_t waiting_bytes_ = 0;
