@@ -4,6 +4,7 @@
 // end of a connection.
 #include "random_world.h"
 #include "seeds.h"
+#include "wire/control_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -74,6 +75,23 @@ TEST_CASE("on a clean network the card places everything but what precedes the f
   CHECK(placed(world) == 50 * (512 << 10));
   CHECK(world.sum(Counter::kPacketsRetransmitted) == 0);
   CHECK(world.sum(Counter::kDuplicates) == 0);
+}
+
+TEST_CASE("PERMITS that is lost is sent again with the next acknowledgement") {
+  World world(two_hosts({}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  bool dropped = false;
+  world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
+    const auto head = wire::decode_head(datagram);
+    if (dropped || !head || head->type != wire::FrameType::kPermits) return true;
+    dropped = true;
+    return false;
+  });
+  world.transfer(flow, 512 << 10, world.now() + 1ms);
+  world.finish(1s);
+  CHECK(dropped);
+  CHECK(placed(world) > 0);
 }
 
 TEST_CASE("every placed message arrives over random networks") {

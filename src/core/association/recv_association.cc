@@ -215,8 +215,9 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   for (RecvStream* stream : streams_)
     count += stream->write_loss_frames(frames, out.subspan(count));
   if (placing_) {
-    count += placing_->poll_transmit({open_.sender_token, &open_.sender}, reply_path_,
-                                     frame_bytes_max(), frames, out.subspan(count));
+    count +=
+        placing_->poll_transmit({open_.sender_token, &open_.sender}, reply_path_, frame_bytes_max(),
+                                ack_clock_.due() <= now, frames, out.subspan(count));
   }
   while (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));

@@ -129,20 +129,33 @@ void RecvPlacing::report(Time now, wire::Ack& ack) {
 }
 
 std::size_t RecvPlacing::poll_transmit(const Recipient& to, wire::PathIndex path,
-                                       std::size_t frame_bytes, FrameWriter& frames,
+                                       std::size_t frame_bytes, bool with_ack, FrameWriter& frames,
                                        std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   if (link_due_ && count < out.size()) {
     frames.emit(wire::Link{to.token, card_.introduction(link_)}, path, *to.address, out[count++]);
     link_due_ = false;
   }
-  const std::size_t most = wire::permits_max(frame_bytes);
-  while (!granted_.empty() && count < out.size()) {
-    const auto end =
-        granted_.begin() + static_cast<std::ptrdiff_t>(std::min(most, granted_.size()));
-    frames.emit(wire::Permits{to.token, {granted_.begin(), end}}, path, *to.address, out[count++]);
-    granted_.erase(granted_.begin(), end);
+  if (granted_.empty() && (sent_.empty() || !with_ack)) return count;
+  const auto ended = [&](const wire::Permit& permit) {
+    const Slot& slot = slots_[permit.slot];
+    return slot.generation != permit.generation || slot.id == 0 || slot.revoking;
+  };
+  std::vector<wire::Permit> due;
+  if (with_ack) due.swap(sent_);
+  std::erase_if(due, ended);
+  std::erase_if(granted_, ended);
+  const auto repeated = static_cast<std::ptrdiff_t>(due.size());
+  due.insert(due.end(), granted_.begin(), granted_.end());
+  const auto most = static_cast<std::ptrdiff_t>(wire::permits_max(frame_bytes));
+  auto at = due.begin();
+  while (at != due.end() && count < out.size()) {
+    const auto end = at + std::min(most, due.end() - at);
+    frames.emit(wire::Permits{to.token, {at, end}}, path, *to.address, out[count++]);
+    at = end;
   }
+  granted_.assign(at, due.end());  // those without room
+  if (at - due.begin() > repeated) sent_.insert(sent_.end(), due.begin() + repeated, at);
   return count;
 }
 

@@ -54,9 +54,9 @@ class RecvPlacing {
   void note(const wire::PlacedRun& run);
   // Adds the newest packet of each path that has changed to the ACK.
   void report(Time now, wire::Ack& ack);
-  // Sends LINK and PERMITS.
+  // Sends LINK and PERMITS. Permits are repeated with the next ACK, because the frame may be lost.
   std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
-                            FrameWriter& frames, std::span<wire::TxPacket> out);
+                            bool with_ack, FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   struct Slot {
@@ -83,6 +83,7 @@ class RecvPlacing {
   std::vector<std::uint16_t> free_;
   std::unordered_map<PermissionId, std::uint16_t> by_id_;
   std::vector<wire::Permit> granted_;  // to send
+  std::vector<wire::Permit> sent_;     // once
   std::vector<Newest> newest_;         // by path
 };
 
