@@ -162,13 +162,15 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   const Card::Limits& limits = placing_->limits();
   const std::size_t most =
       std::min<std::size_t>(prober_.size().payload_bytes(), limits.payload_bytes_max);
-  if (sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
+  // A repair must not depend on what the lost packet depended on, for example its queue pair.
+  if (sent.again || sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
   const std::span whole(sent.data - sent.offset, sent.message_bytes);
   auto way = placing_->way(now, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
   if (!way || flight_.sent_since_unknown(way->path) >= limits.packets_per_path_max) return false;
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
   way->target.name = way->name.pack();
+  placing_->on_sent();
   wire::set_placed_target(way->target, out);
   out.payload = cut_.next(prober_.size().payload_bytes()).payload;
   out.traffic_class = sent.traffic_class;
@@ -182,7 +184,7 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
                            ends == LicensedEnd::kNothing ? ends : LicensedEnd::kEverything);
   }
   paths_.on_sent(way->path);
-  count_sent(stream.counters(), sent.bytes, sent.again);
+  count_sent(stream.counters(), sent.bytes, false);
   return true;
 }
 

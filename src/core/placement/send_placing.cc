@@ -7,11 +7,16 @@ namespace {
 
 constexpr Duration kFirstPause = 500us;
 constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
+// If no ACK names any of so many packets, ordinary ones are used until one does: placed packets may
+// not reach the peer. The second value applies after the first report; it is 16 MiB in packets of
+// 4 KiB, more than is in flight between two acknowledgements.
+constexpr std::uint32_t kUnprovenMax = 256;
+constexpr std::uint32_t kUnreportedMax = 4096;
 
 }  // namespace
 
 SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths)
-    : card_(card), link_(card.open_link(peer)), paths_(paths) {
+    : card_(card), link_(card.open_link(peer)), paths_(paths), unreported_max_(kUnprovenMax) {
   if (link_ != 0) paths_of(now, TrafficClass::kExact);
 }
 
@@ -85,7 +90,7 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const ChunkRef& chunk
                                                  std::span<const std::byte> whole,
                                                  std::uint32_t chunk_bytes, wire::PathIndex path) {
   Permission* permission = find(chunk);
-  if (permission == nullptr) return std::nullopt;
+  if (permission == nullptr || unreported_ >= unreported_max_) return std::nullopt;
   if (!permission->checked) {
     permission->checked = true;
     permission->usable = card_.can_place_from(whole);
@@ -108,12 +113,14 @@ std::size_t SendPlacing::ordinary_run(const ChunkRef& chunk) {
   return wire::PlacedName::kSegmentChunks - chunk.chunk % wire::PlacedName::kSegmentChunks;
 }
 
-void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) const {
+void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) {
   for (const wire::PlacedReport& report : ack.placed) {
     const auto name = wire::PlacedName::unpack(report.name);
     if (name.slot >= permissions_.size()) continue;
     const Permission& permission = permissions_[name.slot];
     if (!permission.given || permission.permit.generation != name.generation) continue;
+    unreported_ = 0;
+    unreported_max_ = kUnreportedMax;
     const std::uint32_t chunk =
         permission.permit.segment * wire::PlacedName::kSegmentChunks + name.chunk;
     const auto sent =

@@ -49,11 +49,12 @@ class SendPlacing {
                          std::span<const std::byte> whole, std::uint32_t chunk_bytes,
                          wire::PathIndex path);
 
+  void on_sent() { ++unreported_; }  // a packet that way() permitted
   // How many chunks from this one on travel in ordinary packets, without asking again: at least 1.
   std::size_t ordinary_run(const ChunkRef& chunk);
 
   // Adds the packets that ack.placed names to ack.paths, as if they had had headers.
-  void resolve(const Flight& flight, wire::Ack& ack) const;
+  void resolve(const Flight& flight, wire::Ack& ack);
 
  private:
   struct Permission {
@@ -80,6 +81,8 @@ class SendPlacing {
   Time next_link_ = kNever;
   unsigned tries_ = 0;
   std::uint32_t sent_version_ = 0;
+  std::uint32_t unreported_ = 0;  // packets sent since an ACK named one
+  std::uint32_t unreported_max_;
   std::vector<Permission> permissions_;                     // by slot
   std::unordered_map<std::uint64_t, std::uint16_t> slots_;  // by key_of()
   std::optional<std::uint64_t> last_key_;                   // of the last lookup,
