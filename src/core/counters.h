@@ -45,6 +45,9 @@ namespace dlcp::core {
     "paths avoided because they lost most packets: check links and switches")                     \
   X(kPacketsReceived, "packets_received", "data packets accepted")                                \
   X(kBytesReceived, "bytes_received", "payload bytes placed")                                     \
+  X(kBytesCopied, "bytes_copied",                                                                 \
+    "part of bytes_received that the processor copied; a card wrote the rest, see "               \
+    "DLCP_ROCE_PLACEMENT")                                                                        \
   X(kDuplicates, "duplicates",                                                                    \
     "data received again; harmless, grows with spurious_retransmissions")                         \
   X(kCeMarksReceived, "ce_marks_received",                                                        \

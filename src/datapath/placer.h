@@ -60,6 +60,9 @@ class Placer {
   // nothing else is. When a registration ends (the last Datapath::release_memory() of a piece), all
   // permissions in that memory are revoked before the call returns, and reported here.
   virtual std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) = 0;
+  // True if poll_permissions() has work or reports that Datapath::wait_descriptor() does not
+  // announce.
+  virtual bool awaits_poll() const = 0;
 
   // --- Packets
 

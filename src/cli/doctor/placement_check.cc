@@ -32,7 +32,8 @@ Finding check_port(const datapath::RocePort& port) {
                          std::chrono::duration<double, std::micro>(ability.permit_time).count());
   }
   if (!ability.reason.empty()) value += "; " + ability.reason;
-  return {"rdma placement", Level::kOk, value + "; jobs do not use this yet", ""};
+  return {"rdma placement", Level::kOk, value + "; jobs use it with DLCP_ROCE_PLACEMENT=auto or on",
+          ""};
 }
 
 }  // namespace

@@ -239,6 +239,7 @@ void RecvStream::on_run(Time now, const DataRun& run) {
     bytes += placement.payload.size();
   counters_.add(Counter::kPacketsReceived, run.fresh);
   counters_.add(Counter::kBytesReceived, bytes);
+  counters_.add(Counter::kBytesCopied, bytes);
   note_progress(now);
   association_->on_run(now, *this, run);
   decide_losses(run.placements);

@@ -55,6 +55,7 @@ class SimPlacer final : public Placer, public EventSink {
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
+  bool awaits_poll() const override { return false; }
   bool can_place_from(std::span<const std::byte>) override { return true; }
   std::size_t place(std::span<const PlacedPacket> packets) override;
   std::size_t placed(Time now, std::span<PlacedRun> out) override;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "datapath/verbs/verbs_options.h"
+#include "engine/devices/placement_plan.h"
 
 namespace dlcp::engine {
 
@@ -33,23 +36,39 @@ class RoceAccess final : public Access {
     options.paths = settings.paths;
     options.tos = marks_of(settings);
     options.datagram_bytes_max = datagram_bytes(port_.gid.ip.family, settings.mtu);
+    PlacementPlan plan = plan_placement(settings, port_, [this](const auto&) { return tested(); });
+    options.placement = plan.ability;
     auto opened = datapath::open_verbs(options);
+    if (!opened && options.placement.places()) {
+      plan.text = "received data is copied, because " + opened.error().message();
+      options.placement = {};
+      opened = datapath::open_verbs(options);
+    }
     if (!opened) return opened.error();
     const datapath::Limits limits = opened->datapath->limits();
     OpenedDevice device;
     device.description = fmt::format(
         "{} over RoCEv2 at {} (GID {}): datagrams of {} bytes, {} paths by {}, {} UDP source ports "
-        "per peer, {} KiB receive capacity",
+        "per peer, {} KiB receive capacity; {}",
         to_string(port_), opened->datapath->describe(opened->datapath->local_address()),
         port_.gid.index, limits.datagram_bytes_max, limits.paths,
         port_.entropy == datapath::Entropy::kFlowLabel ? "flow label" : "queue pair",
-        opened->source_ports, limits.receive_capacity_bytes >> 10);
+        opened->source_ports, limits.receive_capacity_bytes >> 10, plan.text);
     device.datapath = std::move(opened->datapath);
     return device;
   }
 
  private:
+  // The device is tested once for all its lanes.
+  Result<datapath::PlacementAbility> tested() const {
+    const std::lock_guard lock(mutex_);
+    if (!tested_) tested_ = datapath::test_placement(port_);
+    return *tested_;
+  }
+
   const datapath::RocePort port_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Result<datapath::PlacementAbility>> tested_;
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ class CardDriver final : public core::Card {
   static constexpr std::size_t kBatch = 64;
   std::span<const wire::PlacedRun> poll_runs(Time now);
   std::span<const core::PermissionEvent> poll_events(Time now);
+  // True if poll_events() is due although the datapath's descriptor may not become readable.
+  bool awaits_poll() const { return placer_.awaits_poll(); }
 
  private:
   std::size_t place(std::span<const wire::TxPacket> packets);

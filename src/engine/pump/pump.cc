@@ -10,6 +10,7 @@ constexpr std::size_t kBatchPackets = 64;
 constexpr Duration kRetryBlocked = 300us;    // if the datapath accepted fewer packets than offered
 constexpr Duration kReleasePatience = 50ms;  // of a send that waits for hardware
 constexpr std::size_t kCardBatches = 16;     // of what the card reports, in one step
+constexpr Duration kCardPause = 20us;        // until its permissions are looked at again
 
 core::Config with_card(core::Config config, core::Card* card) {
   config.card = card;
@@ -143,6 +144,7 @@ Time Pump::deadline(Time now) const {
   if (more_to_receive_ || more_to_send_) return now;
   if (blocked()) return retry_at_;  // timers must also wait for the datapath
   Time next = std::min({endpoint_.next_timeout(), datapath_.next_release(), placer_.next_placed()});
+  if (card_ && card_->awaits_poll()) next = std::min(next, now + kCardPause);
   if (!still_read_.empty()) next = std::min(next, still_read_.front().since + kReleasePatience);
   return next;
 }

@@ -43,6 +43,13 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) {
        s.gid_index = static_cast<int>(static_cast<std::int64_t>(v.integer));
      }},
+    {"DLCP_ROCE_PLACEMENT", KnobType::kChoice, "", "off", kNone, kNone, nullptr, "auto|off|on",
+     "over RoCE, the receiver's card writes messages of 16 KiB and more into the posted buffers, "
+     "without a copy, if the cards of both hosts have passed a test at start; `auto`: only "
+     "hardware; `on`: Soft-RoCE too. It has not run on a hardware card yet",
+     [](Settings& s, const KnobValue& v) {
+       s.placement = static_cast<PlacementChoice>(v.integer);
+     }},
     {"DLCP_CONFIG", KnobType::kText, "", kDefaultConfigFile, kNone, kNone, nullptr, nullptr,
      "file with `NAME = value` lines, `#` begins a comment; the environment overrides the file; "
      "empty: none",

@@ -23,13 +23,15 @@
 namespace dlcp::engine {
 
 enum class DatapathChoice : std::uint8_t { kAuto, kVerbs, kUdp };
+enum class PlacementChoice : std::uint8_t { kAuto, kOff, kOn };
 enum class CollnetChoice : std::uint8_t { kAuto, kOn, kOff };
 
 struct Settings {
   // The defaults are only in the knob table: load_settings() writes every field.
   DatapathChoice datapath{};
-  std::string hcas;        // syntax of NCCL_IB_HCA; empty: every usable RDMA port
-  int gid_index = 0;       // -1: chosen automatically
+  std::string hcas;   // syntax of NCCL_IB_HCA; empty: every usable RDMA port
+  int gid_index = 0;  // -1: chosen automatically
+  PlacementChoice placement{};
   std::string interfaces;  // syntax of NCCL_SOCKET_IFNAME; empty: every physical interface
   std::optional<datapath::IpFamily> family;  // NCCL_SOCKET_FAMILY
   std::size_t paths = 0;

@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -38,6 +40,7 @@ struct FakeQp : ibv_qp {
     std::vector<std::byte> bytes;
     std::uint32_t to = 0;
     std::uint8_t tos = 0;
+    std::uint8_t source = 0;  // index of the GID
   };
   ibv_qp_cap limits{};
   std::deque<Sent> sending;  // posted, not sent yet
@@ -220,7 +223,7 @@ class FakeVerbs : public Verbs {
       sent.is_signalled = (request->send_flags & IBV_SEND_SIGNALED) != 0;
       sent.to = request->wr.ud.remote_qpn;
       if (others.contains(static_cast<FakeAh*>(request->wr.ud.ah)))
-        sent.tos = static_cast<FakeAh*>(request->wr.ud.ah)->attributes.grh.traffic_class;
+        note_header(static_cast<FakeAh*>(request->wr.ud.ah)->attributes.grh, sent);
       else
         sent.completion.status = IBV_WC_LOC_QP_OP_ERR;
       for (int i = 0; i < request->num_sge; ++i)
@@ -277,6 +280,11 @@ class FakeVerbs : public Verbs {
   std::map<std::uint32_t, FakeQp*> queue_pairs_;
 
  private:
+  static void note_header(const ibv_global_route& header, FakeQp::Sent& sent) {
+    sent.tos = header.traffic_class;
+    sent.source = header.sgid_index;
+  }
+
   void leave(FakeQp& qp) {
     const FakeQp::Sent sent = std::move(qp.sending.front());
     qp.sending.pop_front();
@@ -296,6 +304,10 @@ class FakeVerbs : public Verbs {
     std::memset(memory, 0xee, 40);
     memory[20] = std::byte{0x45};
     memory[21] = std::byte{sent.tos};
+    if (sent.source != 0) {  // GID i has the address 10.0.0.i
+      const std::array source{std::byte{10}, std::byte{0}, std::byte{0}, std::byte{sent.source}};
+      std::ranges::copy(source, memory + 32);
+    }
     std::memcpy(memory + 40, sent.bytes.data(), sent.bytes.size());
     ibv_wc completion{};
     completion.wr_id = qp.receiving.front().wr_id;

@@ -28,6 +28,8 @@ class PermissionPool {
   // Makes progress until there are `enough` events, which take() returns.
   virtual void poll(Time now, std::size_t enough) = 0;
 
+  // True if poll() has work, or take() events, that no event of the card's channel announces.
+  bool awaits_poll() const { return !waiting_.empty() || !events_.empty(); }
   // Asks for an event on the card's channel when poll() has more to do.
   virtual bool arm(Verbs&) { return true; }
 
@@ -69,6 +71,7 @@ class PermissionPool {
 
   PlacementCounters& counters_;
   KeyAges ages_;
+  std::deque<PermissionId> waiting_;  // for poll(): after permit(), after revoke(), or to be ended
 
  private:
   std::deque<PermissionEvent> events_;

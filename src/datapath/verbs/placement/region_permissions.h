@@ -45,7 +45,6 @@ class RegionPermissions final : public PermissionPool {
   VerbsCard& card_;
   MemoryRegions& registered_;
   Entries entries_;
-  std::deque<PermissionId> waiting_;  // for poll(): once after permit(), once after revoke()
 
   struct Parked {
     Time until;

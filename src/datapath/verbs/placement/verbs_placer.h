@@ -48,6 +48,7 @@ class VerbsPlacer final : public Placer {
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
+  bool awaits_poll() const override { return !is_stopped_ && permissions_->awaits_poll(); }
 
   bool can_place_from(std::span<const std::byte> memory) override;
   std::size_t place(std::span<const PlacedPacket> packets) override;

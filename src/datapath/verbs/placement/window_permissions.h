@@ -88,8 +88,7 @@ class WindowPermissions final : public PermissionPool {
   std::deque<std::size_t> free_;
   std::deque<Resting> resting_;
   Entries entries_;
-  std::deque<PermissionId> waiting_;  // for poll(): to be bound, unbound or ended
-  Time reopen_at_;                    // the next attempt, if work_ is broken
+  Time reopen_at_;  // the next attempt, if work_ is broken
 };
 
 }  // namespace dlcp::datapath

@@ -1,0 +1,31 @@
+#include "engine/devices/placement_plan.h"
+
+#include <fmt/format.h>
+
+namespace dlcp::engine {
+namespace {
+
+PlacementPlan copies(std::string_view why) {
+  return {{}, fmt::format("received data is copied, because {}", why)};
+}
+
+}  // namespace
+
+PlacementPlan plan_placement(
+    const Settings& settings, const datapath::RocePort& port,
+    const std::function<Result<datapath::PlacementAbility>(const datapath::RocePort&)>& test) {
+  if (settings.placement == PlacementChoice::kOff) return copies("DLCP_ROCE_PLACEMENT is off");
+  if (settings.protection != wire::Protection::kHeader)
+    return copies("placed packets have no tag, which DLCP_CHECKSUM or DLCP_ENCRYPT asks for");
+  if (!settings.fault.empty()) return copies("DLCP_FAULT does not apply to placed packets");
+  if (!settings.trace_file.empty()) return copies("DLCP_TRACE does not record placed packets");
+  if (settings.placement == PlacementChoice::kAuto && datapath::is_software(port))
+    return copies("DLCP_ROCE_PLACEMENT is auto and the kernel emulates this card");
+  auto tested = test(port);
+  if (!tested) return copies("the card could not be tested: " + tested.error().message());
+  if (!tested->places()) return copies("the card cannot place it: " + tested->reason);
+  return {tested.value(),
+          fmt::format("the card places received data ({})", to_string(tested.value()))};
+}
+
+}  // namespace dlcp::engine

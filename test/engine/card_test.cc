@@ -1,0 +1,240 @@
+// Two engines over a fake RDMA card that places data: the whole way from posted receives to the
+// end of a request, on a network that loses, doubles, reorders and delays packets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "catch.h"
+#include "datapath/verbs/placement/fake_write_card.h"
+#include "datapath/verbs/verbs_datapath.h"
+#include "engine/host/clock.h"
+#include "engine/lane/engine.h"
+#include "secrets.h"
+
+using namespace dlcp;
+using namespace dlcp::engine;
+using core::Counter;
+using datapath::PermissionKind;
+using datapath::PlacementTransport;
+using datapath::VerbsDatapath;
+using datapath::test::FakeWriteCard;
+using dlcp::test::secrets_of;
+
+namespace {
+
+constexpr std::size_t kMessageBytes = 100'000;
+constexpr std::byte kCanary{0xc5};
+
+// With packets of 4 KiB.
+std::shared_ptr<FakeWriteCard> wide_card() {
+  auto card = std::make_shared<FakeWriteCard>();
+  card->mtu = IBV_MTU_4096;
+  return card;
+}
+
+struct Side {
+  // `number` is the last part of its address, too.
+  Side(const std::shared_ptr<FakeWriteCard>& card, int number, PermissionKind permissions) {
+    datapath::VerbsOptions options;
+    options.port.device = "fake";
+    options.port.gid.ip = datapath::parse_ip_address(fmt::format("10.0.0.{}", number)).value();
+    options.port.gid.index = number;
+    options.paths = 4;
+    options.receive_buffers = 1024;
+    options.send_requests = 1024;
+    options.placement.permissions = permissions;
+    options.placement.transport =
+        permissions == PermissionKind::kNone ? PlacementTransport::kNone : PlacementTransport::kUc;
+    auto opened = VerbsDatapath::open(card, options).value();
+    datapath = opened.get();
+    core::Config config;
+    config.datagram_bytes_max = datapath->limits().datagram_bytes_max;
+    config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
+    config.paths = datapath->limits().paths;
+    config.peer_timeout = 5s;
+    engine = std::make_unique<Engine>(
+        std::move(opened), config, secrets_of(static_cast<std::uint64_t>(number)),
+        [](const LogLine&) {}, [](core::ContextId, const Error&) {});
+  }
+  std::uint64_t count_of(std::string_view name) const {
+    for (const datapath::NamedCount& count : datapath->counts())
+      if (count.name == name) return count.value;
+    FAIL("no counter " << name);
+    return 0;
+  }
+
+  VerbsDatapath* datapath = nullptr;
+  std::unique_ptr<Engine> engine;
+};
+
+struct Pair {
+  explicit Pair(PermissionKind sender, PermissionKind receiver)
+      : a(card, 1, sender), b(card, 2, receiver) {
+    const auto listening = b.engine->listen(1, 1);
+    sends = a.engine->connect(1, listening.invitation, b.engine->address());
+    const Time end = steady_now() + 20s;
+    for (auto state = core::ConnectionState::kCalling;
+         receives == nullptr || state != core::ConnectionState::kOpen;) {
+      state = a.engine->poll_state(*sends);
+      if (receives == nullptr) receives = b.engine->accept(listening.id, 1).value();
+      step();
+      REQUIRE(steady_now() < end);
+    }
+    a.engine->register_memory(*sends, memory(out));
+    b.engine->register_memory(*receives, memory(in));
+  }
+  ~Pair() {
+    a.engine.reset();
+    b.engine.reset();
+    CHECK(card->regions.empty());
+    CHECK(card->others.empty());
+    CHECK(card->queue_pairs() == 0);
+  }
+  static Memory memory(std::vector<std::byte>& of) { return {of.data(), of.size(), &of}; }
+  void step() {
+    a.engine->drive();
+    b.engine->drive();
+    card->step();
+  }
+  void run_for(Duration time) {
+    for (const Time end = steady_now() + time; steady_now() < end;)
+      step();
+  }
+  Request* post_receive() { return b.engine->receive(*receives, memory(in)).value(); }
+  // Sends a message of other content each time, and returns when both ends are done.
+  void transfer(Request* receiving, std::size_t bytes = kMessageBytes) {
+    for (std::byte& byte : out)
+      byte = static_cast<std::byte>(rng.next());
+    Request* sending = a.engine->send(*sends, {out.data(), bytes, &out}).value();
+    Request::Outcome outcome;
+    auto received = Request::State::kPending;
+    auto sent = Request::State::kPending;
+    for (const Time end = steady_now() + 20s;
+         (received == Request::State::kPending || sent == Request::State::kPending) &&
+         steady_now() < end;) {
+      step();
+      if (received == Request::State::kPending) {
+        received = b.engine->test(*receiving, outcome);
+        if (received == Request::State::kDone) {
+          REQUIRE(
+              std::equal(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(bytes), out.begin()));
+          std::ranges::fill(in, kCanary);  // the application uses the buffer again
+        }
+      }
+      if (sent == Request::State::kPending) sent = a.engine->test(*sending, outcome);
+    }
+    REQUIRE(received == Request::State::kDone);
+    REQUIRE(sent == Request::State::kDone);
+  }
+  void check_canary() {
+    REQUIRE(std::ranges::all_of(
+        in, [](std::byte byte) { return byte == kCanary; }));
+  }
+  // Afterwards the next message can be placed.
+  void warm_up() {
+    for (int i = 0; i < 3; ++i) {
+      transfer(post_receive());
+      run_for(5ms);
+    }
+  }
+  std::uint64_t placed() const { return b.count_of("bytes_placed_by_nic"); }
+
+  std::shared_ptr<FakeWriteCard> card = wide_card();
+  Rng rng{3};
+  std::vector<std::byte> out = std::vector<std::byte>(kMessageBytes);
+  std::vector<std::byte> in = std::vector<std::byte>(kMessageBytes);
+  Side a, b;
+  Connection* sends = nullptr;
+  Connection* receives = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("the card writes messages of two engines into the posted buffers") {
+  const auto permissions = GENERATE(PermissionKind::kWindow, PermissionKind::kRegion);
+  Pair pair(permissions, permissions);
+  pair.warm_up();
+  const std::uint64_t before = pair.placed();
+  const auto counted = pair.b.engine->counters()[Counter::kBytesCopied];
+  for (int i = 0; i < 10; ++i) {
+    Request* const receiving = pair.post_receive();
+    pair.run_for(2ms);  // PERMITS arrives before the message is sent
+    pair.transfer(receiving);
+  }
+  CHECK(pair.placed() - before == 10 * kMessageBytes);
+  CHECK(pair.b.engine->counters()[Counter::kBytesCopied] == counted);
+  CHECK(pair.a.count_of("placed_tx_bytes") == pair.placed());
+  CHECK(pair.a.engine->counters()[Counter::kPacketsRetransmitted] == 0);
+}
+
+TEST_CASE("messages shorter than the buffer arrive, placed or not") {
+  Pair pair(PermissionKind::kWindow, PermissionKind::kWindow);
+  pair.warm_up();
+  for (const std::size_t bytes : {1, 3967, 3968, 3969, 20'000, 99'999}) {
+    Request* const receiving = pair.post_receive();
+    pair.run_for(2ms);
+    pair.transfer(receiving, bytes);
+    pair.check_canary();
+  }
+  CHECK(pair.b.count_of("permissions_granted") == pair.b.count_of("permissions_revoked"));
+}
+
+TEST_CASE("no byte changes after a receive is done, whatever the network does") {
+  const auto permissions = GENERATE(PermissionKind::kWindow, PermissionKind::kRegion);
+  Pair pair(permissions, permissions);
+  pair.card->reuses_keys = permissions == PermissionKind::kRegion;
+  pair.warm_up();
+  pair.card->loss = 0.02;
+  pair.card->doubled = 0.05;
+  pair.card->late = 0.05;
+  pair.card->reordering = 20;
+  pair.card->copy_steps = 5;
+  const std::uint64_t before = pair.placed();
+  for (int i = 0; i < 50; ++i) {
+    pair.transfer(pair.post_receive());
+    pair.run_for(pair.rng.chance(0.5) ? 2ms : 0ms);  // late packets arrive
+    pair.check_canary();
+  }
+  CHECK(pair.placed() > before);
+  CHECK(pair.card->dead_keys > 0);
+}
+
+TEST_CASE("if only one end places data, messages are copied") {
+  const auto [sender, receiver] =
+      GENERATE(std::pair(PermissionKind::kWindow, PermissionKind::kNone),
+               std::pair(PermissionKind::kNone, PermissionKind::kWindow));
+  Pair pair(sender, receiver);
+  pair.warm_up();
+  pair.transfer(pair.post_receive());
+  CHECK(pair.card->written == 0);
+  CHECK(pair.b.engine->counters()[Counter::kBytesCopied] == 4 * kMessageBytes);
+}
+
+TEST_CASE("if placed packets no longer arrive, ordinary ones are used") {
+  Pair pair(PermissionKind::kWindow, PermissionKind::kWindow);
+  pair.warm_up();
+  REQUIRE(pair.placed() > 0);
+  pair.card->loss = 1;
+  const std::uint64_t sent = pair.a.count_of("placed_tx_packets");
+  const int messages = 200;  // of 26 packets
+  for (int i = 0; i < messages; ++i)
+    pair.transfer(pair.post_receive());
+  CHECK(pair.a.count_of("placed_tx_packets") - sent <= 4096);
+}
+
+TEST_CASE("the end of a connection or registration revokes the permissions of posted receives") {
+  const auto permissions = GENERATE(PermissionKind::kWindow, PermissionKind::kRegion);
+  const bool close = GENERATE(false, true);
+  Pair pair(permissions, permissions);
+  pair.warm_up();
+  pair.post_receive();
+  pair.run_for(2ms);
+  REQUIRE(pair.b.count_of("permissions_granted") == pair.b.count_of("permissions_revoked") + 1);
+  if (close)
+    pair.b.engine->close(pair.receives);
+  else
+    pair.b.engine->release_memory(*pair.receives, Pair::memory(pair.in));
+  pair.run_for(2ms);
+  CHECK(pair.b.count_of("permissions_granted") == pair.b.count_of("permissions_revoked"));
+}
