@@ -8,7 +8,7 @@
 set -u
 build=$1 out=$2
 shift 2
-steps=${*:-chosen placed clean lossy marked weighted overload tags speed flap killed down removed}
+steps=${*:-chosen placed placing clean lossy marked weighted overload tags speed flap killed down removed}
 step_start=$(cut -d' ' -f1 /proc/uptime)
 export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
 mkdir /tmp/out
@@ -108,6 +108,23 @@ if asked placed; then
   placed unsafe none duplicate 5% delay 100ms reorder 95%
   "$build/bin/dlcp" doctor >placed_doctor.txt 2>&1
   step placed
+fi
+
+if asked placing; then # the same through the plugin
+  export DLCP_ROCE_PLACEMENT=on
+  placing() { # NAME NETEM-ARGUMENT...
+    local port
+    (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:2}"; done
+    bench placing_$1_bw --mode bw --size 256K --seconds 3
+    bench placing_$1_ring --mode ring --ranks 4 --size 1M --iterations 4
+    (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
+  }
+  placing clean
+  placing lossy loss 1% delay 1ms reorder 10%
+  placing doubled loss 1% duplicate 5% delay 100ms reorder 95%
+  pair placing_mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20
+  unset DLCP_ROCE_PLACEMENT
+  step placing
 fi
 
 if asked clean; then

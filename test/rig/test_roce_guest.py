@@ -48,20 +48,23 @@ def say(text):
     print(f"    {text}", flush=True)
 
 
-class Right(unittest.TestCase):
-    """Every byte arrives, whatever the switch does."""
-
+class Plugin(unittest.TestCase):
     def right(self, name):
         self.assertEqual(read(f"{name}.status").strip(), "0", read(f"{name}.log") + read(f"{name}.json"))
         for result in results(name):
             self.assertEqual(result["bytes_wrong"], 0)
             self.assertGreater(result["messages"], 0)
             counters = result["counters"]
-            self.assertGreaterEqual(counters["verbs_rx_packets"], counters["packets_received"])
+            received = counters["verbs_rx_packets"] + counters["verbs_placed_rx_packets"]
+            self.assertGreaterEqual(received, counters["packets_received"])
             self.assertGreater(counters["verbs_tx_packets"], 0)  # so UDP was not used
             say(f"{name}, {result['size']} bytes: {result['messages']} messages, {counters['packets_sent']} packets, "
                 f"{counters['packets_retransmitted']} retransmitted, {counters['ce_marks_received']} marked")
         return results(name)[-1]
+
+
+class Right(Plugin):
+    """Every byte arrives, whatever the switch does."""
 
     def all_modes(self, step):
         for mode in ("bw", "lat", "ring"):
@@ -272,6 +275,39 @@ class Placed(unittest.TestCase):
     def test_doctor_tests_the_devices(self):
         found = re.sub(r"\s+", " ", read("placed_doctor.txt"))
         self.assertEqual(found.count("can place data: UC, permissions by memory regions"), 4, found)
+
+
+class Placing(Plugin):
+    """The same through the plugin: every byte arrives, and the card has written most of them."""
+
+    def placing(self, name):
+        for mode in ("bw", "ring"):
+            result = self.right(f"placing_{name}_{mode}")
+            counters = result["counters"]
+            say(f"{name}, {mode}: {counters['verbs_bytes_placed_by_nic']} bytes placed, {counters['bytes_copied']} copied")
+            log = read(f"placing_{name}_{mode}.log")
+            self.assertIn("the card places received data (UC, permissions by memory regions)", log)
+            self.assertGreater(counters["verbs_bytes_placed_by_nic"], 0)
+        return counters
+
+    def test_on_a_clean_switch(self):
+        self.placing("clean")
+        counters = results("placing_clean_bw")[0]["counters"]
+        self.assertGreater(counters["verbs_bytes_placed_by_nic"], counters["bytes_copied"])
+
+    def test_with_loss_and_reordering(self):
+        self.placing("lossy")
+
+    def test_with_late_and_doubled_packets(self):
+        self.placing("doubled")
+
+    def test_a_peer_that_does_not_place_data_gets_ordinary_packets(self):
+        self.assertEqual(read("placing_mixed.status").strip(), "0", read("placing_mixed.log"))
+        result = results("placing_mixed")[0]
+        self.assertEqual(result["bytes_wrong"], 0)
+        self.assertGreater(result["messages"], 0)
+        self.assertEqual(result["counters"]["verbs_bytes_placed_by_nic"], 0)
+        self.assertIn("received data is copied, because DLCP_ROCE_PLACEMENT is off", read("placing_mixed.log"))
 
 
 class Speed(unittest.TestCase):
