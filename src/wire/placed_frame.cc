@@ -1,5 +1,7 @@
 #include "wire/placed_frame.h"
 
+#include <algorithm>
+
 #include "wire/control_form.h"
 
 namespace dlcp::wire {
@@ -38,14 +40,14 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
 }
 
 template <class Frame>
-void write(const Frame& frame, Buffer& out) {
+void write_placed(const Frame& frame, Buffer& out) {
   begin_frame(out, Frame::kType, frame.destination);
   FieldWriter writer(out);
   fields(writer, frame);
 }
 
 template <class Frame>
-std::optional<Frame> read(std::span<const std::byte> datagram) {
+std::optional<Frame> read_placed(std::span<const std::byte> datagram) {
   auto reader = open_frame(datagram, Frame::kType);
   if (!reader) return std::nullopt;
   Frame frame;
@@ -55,7 +57,7 @@ std::optional<Frame> read(std::span<const std::byte> datagram) {
   return frame;
 }
 
-bool is_sound(const Permit& permit) {
+bool is_sound_permit(const Permit& permit) {
   return permit.slot < PlacedName::kSlots && permit.bytes > 0;
 }
 
@@ -63,22 +65,22 @@ bool is_sound(const Permit& permit) {
 
 template <>
 void encode(const Link& frame, Buffer& out) {
-  write(frame, out);
+  write_placed(frame, out);
 }
 template <>
 void encode(const Permits& frame, Buffer& out) {
-  write(frame, out);
+  write_placed(frame, out);
 }
 
 template <>
 std::optional<Link> decode(std::span<const std::byte> datagram) {
-  auto link = read<Link>(datagram);
+  auto link = read_placed<Link>(datagram);
   return link && link->introduction.size() <= Link::kIntroductionBytesMax ? link : std::nullopt;
 }
 template <>
 std::optional<Permits> decode(std::span<const std::byte> datagram) {
-  auto permits = read<Permits>(datagram);
-  return permits && std::ranges::all_of(permits->permits, is_sound) ? permits : std::nullopt;
+  auto permits = read_placed<Permits>(datagram);
+  return permits && std::ranges::all_of(permits->permits, is_sound_permit) ? permits : std::nullopt;
 }
 
 std::size_t permits_max(std::size_t bytes) {

@@ -5,7 +5,7 @@
 namespace dlcp::core {
 namespace {
 
-constexpr Duration kFirstPause = 500us;
+constexpr Duration kFirstTryPause = 500us;
 constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
 // If no ACK names any of so many packets, ordinary ones are used until one does: placed packets may
 // not reach the peer. The second value applies after the first report; it is 16 MiB in packets of
@@ -52,7 +52,7 @@ void SendPlacing::on_link(Time now, const wire::Link& frame) {
 }
 
 wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
-  next_link_ = ++tries_ < kTriesMax ? now + kFirstPause * (1 << tries_) : kNever;
+  next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : kNever;
   sent_version_ = card_.introduction_version(link_);
   return {destination, card_.introduction(link_)};
 }
