@@ -111,7 +111,7 @@ if asked placed; then
 fi
 
 if asked placing; then # the same through the plugin
-  export DLCP_ROCE_PLACEMENT=on
+  export DLCP_ROCE_PLACEMENT=on DLCP_COMPRESS=off # compressed messages are copied
   placing() { # NAME NETEM-ARGUMENT...
     local port
     (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:2}"; done
@@ -123,7 +123,7 @@ if asked placing; then # the same through the plugin
   placing lossy loss 1% delay 1ms reorder 10%
   placing doubled loss 1% duplicate 5% delay 100ms reorder 95%
   pair placing_mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20
-  unset DLCP_ROCE_PLACEMENT
+  unset DLCP_ROCE_PLACEMENT DLCP_COMPRESS
   step placing
 fi
 
