@@ -82,6 +82,14 @@ std::string driver_of(const fs::path& device) {
   return fs::exists(device / "parent", error) ? kSoftRoce : "";
 }
 
+// NCCL takes ports for parts of one card if their paths are equal, so all functions of a card get
+// the path of the first one: "0000:18:00.1" becomes "0000:18:00.0".
+std::string first_function_of(std::string path) {
+  const std::size_t end = path.size();
+  if (end > 4 && path[end - 2] == '.' && path[end - 5] == ':') path.back() = '0';
+  return path;
+}
+
 RocePort read_port(const fs::path& device, const fs::path& directory) {
   RocePort port;
   port.device = device.filename().string();
@@ -95,7 +103,7 @@ RocePort read_port(const fs::path& device, const fs::path& directory) {
   port.gids = read_gids(directory);
   std::error_code error;
   const fs::path hardware = fs::canonical(device / "device", error);
-  port.pci_path = error ? std::string() : hardware.string();
+  port.pci_path = error ? std::string() : first_function_of(hardware.string());
   return port;
 }
 

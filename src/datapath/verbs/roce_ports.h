@@ -37,7 +37,7 @@ struct RocePort {
   Entropy entropy = Entropy::kQueuePairs;
   bool is_ethernet = false;
   bool is_active = false;
-  std::string pci_path;         // real path of the device; empty for a software device
+  std::string pci_path;         // real path of the card's function 0; empty for a software device
   std::uint64_t node_guid = 0;  // of the card, in host byte order
   int speed_mbps = 10000;
   std::vector<RoceGid> gids;  // RoCEv2 only, by index

@@ -43,8 +43,9 @@ class FakeSys {
     write(at + "/gid_attrs/types/" + std::to_string(index), type);
     write(at + "/gid_attrs/ndevs/" + std::to_string(index), "eth" + std::to_string(port));
   }
-  void set_driver(const std::string& device, const std::string& driver) {
-    const fs::path hardware = root_ / "devices" / "pci0" / device;
+  void set_driver(const std::string& device, const std::string& driver,
+                  const std::string& slot = "") {
+    const fs::path hardware = root_ / "devices" / "pci0" / (slot.empty() ? device : slot);
     fs::create_directories(hardware);
     fs::create_directories(root_ / "drivers" / driver);
     fs::create_directory_symlink(root_ / "drivers" / driver, hardware / "driver");
@@ -104,6 +105,18 @@ TEST_CASE("a port's properties are its RoCEv2 addresses, speed, NIC and entropy"
   CHECK(ports.back().driver == "rdma_rxe");
   CHECK(ports.back().entropy == Entropy::kQueuePairs);
   CHECK(ports.back().pci_path.empty());
+}
+
+TEST_CASE("the ports of a card have one PCI path") {
+  FakeSys sys;
+  sys.add_port("mlx5_0", 1);
+  sys.set_driver("mlx5_0", "mlx5_core", "0000:18:00.0");
+  sys.add_port("mlx5_1", 1);
+  sys.set_driver("mlx5_1", "mlx5_core", "0000:18:00.1");
+  const auto ports = sys.list();
+  REQUIRE(ports.size() == 2);
+  CHECK(ports[0].pci_path.ends_with("/devices/pci0/0000:18:00.0"));
+  CHECK(ports[1].pci_path == ports[0].pci_path);
 }
 
 TEST_CASE("the grammar of NCCL_IB_HCA selects devices and their ports") {
