@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "datapath/gpu_memory.h"
 #include "datapath/placement.h"
 #include "util/result.h"
 #include "wire/packet.h"
@@ -63,6 +64,19 @@ class Placer {
   // True if poll_permissions() has work or reports that Datapath::wait_descriptor() does not
   // announce.
   virtual bool awaits_poll() const = 0;
+
+  // --- GPU memory, for placers whose card can access it
+
+  // Registers it for permissions and for place(); Datapath::release_memory() ends this. Fails if
+  // the card cannot access it.
+  virtual Status register_gpu_memory(const GpuMemory&) {
+    return Error{ErrorCode::kInvalidUsage, "this device cannot access the memory of GPUs", ""};
+  }
+  // Begins to make all that the card has written so far visible to the GPU of this memory. False
+  // if the memory is not registered GPU memory.
+  virtual bool flush(std::span<const std::byte>) { return false; }
+  // How many flushes have finished since the last call, in the order in which they began.
+  virtual std::size_t flushed(Time) { return 0; }
 
   // --- Packets
 

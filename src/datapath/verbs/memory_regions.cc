@@ -1,36 +1,126 @@
 #include "datapath/verbs/memory_regions.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 namespace dlcp::datapath {
-
 namespace {
 
-constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
+// Memory of a GPU may also be read by a flush (placement/flush_queue.h).
+constexpr int kGpu = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
+constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING;
+
+constexpr const char* kWithoutGpu =
+    "or set NCCL_NET_GDR_LEVEL=LOC, so that NCCL copies through host memory";
+
+Error gpu_error(const VerbsCard& card, bool is_dma_buf, int code) {
+  Error error = verbs_error(
+      is_dma_buf ? "register GPU memory as dma-buf" : "register GPU memory by its address",
+      card.port, code);
+  const bool cannot = code == EOPNOTSUPP || code == EPROTONOSUPPORT;
+  if (is_dma_buf && cannot)
+    error.hint =
+        fmt::format("the card's driver has no dma-buf: load nvidia-peermem, {}", kWithoutGpu);
+  else if (!is_dma_buf && (code == EFAULT || cannot))
+    error.hint = fmt::format("load the kernel module nvidia-peermem, {}", kWithoutGpu);
+  else
+    error.hint = fmt::format("see the kernel's log, {}", kWithoutGpu);
+  return error;
+}
 
 }  // namespace
 
-ibv_mr* MemoryRegions::register_with(std::span<std::byte> memory, int access) {
-  return card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), access);
+MrPtr MemoryRegions::register_with(const Region& region, std::span<std::byte> memory,
+                                   std::uint64_t offset, int access) {
+  Verbs& verbs = *card_.verbs;
+  ibv_mr* const mr = region.kind == Kind::kDmaBuf
+                         ? verbs.reg_dmabuf_mr(card_.pd.get(), offset, memory.size(),
+                                               reinterpret_cast<std::uintptr_t>(memory.data()),
+                                               region.dma_buf.get(), access)
+                         : verbs.reg_mr(card_.pd.get(), memory.data(), memory.size(), access);
+  return {mr, {&verbs}};
 }
 
-// Without windows read access is enough: received data is copied into the memory, or the card
-// writes it by a registration for this purpose (placement/region_permissions.h).
-Status MemoryRegions::add(std::span<std::byte> memory) {
-  if (memory.empty()) return Unit{};
+// nullptr if the range is registered as memory of another kind.
+MemoryRegions::Region* MemoryRegions::find_or_make(std::span<std::byte> memory, Kind kind) {
   Region& region = regions_[range_of(memory)];
+  if (region.users == 0) region.kind = kind;
+  return region.kind == kind ? &region : nullptr;
+}
+
+// Counts a user of the region; the first one registers it. Without windows read access is enough:
+// received data is copied into the memory, or the card writes it by a registration for this purpose
+// (placement/region_permissions.h). Drivers refuse windows in dma-bufs.
+Status MemoryRegions::use(std::span<std::byte> memory, Region& region) {
   if (region.users == 0) {
-    region.mr = {bindable_ ? register_with(memory, kBindable) : nullptr, {card_.verbs.get()}};
-    region.is_bindable = region.mr != nullptr;
-    if (region.mr == nullptr) region.mr.reset(register_with(memory, 0));
+    const int access = region.kind == Kind::kHost ? 0 : kGpu;
+    region.is_bindable = bindable_ && region.kind != Kind::kDmaBuf;
+    if (region.is_bindable)
+      region.mr = register_with(region, memory, region.offset, access | kBindable);
     if (region.mr == nullptr) {
+      region.is_bindable = false;
+      region.mr = register_with(region, memory, region.offset, access);
+    }
+    if (region.mr == nullptr) {
+      const int code = errno;
+      const Kind kind = region.kind;
       regions_.erase(range_of(memory));
-      return verbs_error("register memory", card_.port, 0);
+      return kind == Kind::kHost ? verbs_error("register memory", card_.port, code)
+                                 : gpu_error(card_, kind == Kind::kDmaBuf, code);
     }
     longest_ = std::max<std::uintptr_t>(longest_, memory.size());
   }
   ++region.users;
   return Unit{};
+}
+
+Status MemoryRegions::add(std::span<std::byte> memory) {
+  if (memory.empty()) return Unit{};
+  Region* const region = find_or_make(memory, Kind::kHost);
+  if (region == nullptr) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} bytes at {} are registered as GPU memory already", memory.size(),
+                             static_cast<const void*>(memory.data())),
+                 "deregister memory before it is freed"};
+  }
+  return use(memory, *region);
+}
+
+Status MemoryRegions::add(const GpuMemory& memory) {
+  if (memory.bytes.empty()) return Unit{};
+  const bool is_dma_buf = memory.dma_buf >= 0;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.bytes.data());
+  if (const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+      is_dma_buf && begin % page != memory.offset % page) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("GPU memory at {:#x} cannot be registered: its offset in the dma-buf "
+                             "is {:#x}, which has another place in a page of {} bytes",
+                             begin, memory.offset, page),
+                 "export whole pages"};
+  }
+  Region* const region = find_or_make(memory.bytes, is_dma_buf ? Kind::kDmaBuf : Kind::kPeerMemory);
+  if (region == nullptr) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} bytes at {:#x} are registered as memory of another kind already",
+                             memory.bytes.size(), begin),
+                 "deregister memory before it is freed"};
+  }
+  if (region->users == 0 && is_dma_buf) {
+    region->dma_buf = Fd(::fcntl(memory.dma_buf, F_DUPFD_CLOEXEC, 0));
+    region->offset = memory.offset;
+  }
+  return use(memory.bytes, *region);
+}
+
+MrPtr MemoryRegions::register_piece(std::span<std::byte> piece, int access) {
+  const auto found = find(range_of(piece));
+  if (found == regions_.end()) return {nullptr, {card_.verbs.get()}};
+  const std::uint64_t from_begin = range_of(piece).first - found->first.first;
+  return register_with(found->second, piece, found->second.offset + from_begin, access);
 }
 
 void MemoryRegions::release(std::span<std::byte> memory) {
@@ -64,6 +154,12 @@ std::optional<std::uint32_t> MemoryRegions::look_up(Range piece) {
   last_ = found->first;
   last_key_ = found->second.mr->lkey;
   return last_key_;
+}
+
+ibv_mr* MemoryRegions::gpu_region_of(std::span<const std::byte> piece) {
+  const auto found = find(range_of(piece));
+  return found != regions_.end() && found->second.kind != Kind::kHost ? found->second.mr.get()
+                                                                      : nullptr;
 }
 
 ibv_mr* MemoryRegions::bindable_region_of(std::span<const std::byte> piece) {

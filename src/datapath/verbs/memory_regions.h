@@ -1,7 +1,7 @@
-// User memory that the card may read, and the key of each piece, as registered by regMr of the
-// connections. Pieces that several connections share are registered once and unregistered with the
-// last release. No registration remains after that, so memory that is freed and mapped again is
-// never sent under an old registration.
+// User memory that the card may access, and the key of each piece, as registered by regMr of the
+// connections: of the host or of a GPU. Pieces that several connections share are registered once
+// and unregistered with the last release. No registration remains after that, so memory that is
+// freed and mapped again is never sent under an old registration.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,9 @@
 #include <span>
 #include <utility>
 
+#include "datapath/gpu_memory.h"
 #include "datapath/verbs/verbs_card.h"
+#include "util/fd.h"
 
 namespace dlcp::datapath {
 
@@ -23,6 +25,8 @@ class MemoryRegions {
 
   // The caller keeps the memory mapped until the matching release().
   Status add(std::span<std::byte> memory);
+  // Fails if this range is registered as memory of another kind.
+  Status add(const GpuMemory& memory);
   void release(std::span<std::byte> memory);
   // True if the next release() of this piece ends its registration.
   bool is_last_use(std::span<std::byte> memory) const;
@@ -35,12 +39,21 @@ class MemoryRegions {
   }
   // The registration that covers `piece`, if windows can be bound in it; nullptr if not.
   ibv_mr* bindable_region_of(std::span<const std::byte> piece);
+  // The registration that covers `piece` of GPU memory; nullptr if there is none.
+  ibv_mr* gpu_region_of(std::span<const std::byte> piece);
+  // A further registration of a piece, as memory of the same kind. Null if it is not registered,
+  // or the card refuses.
+  MrPtr register_piece(std::span<std::byte> piece, int access);
 
  private:
+  enum class Kind : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
   struct Region {
     MrPtr mr;
     std::size_t users = 0;
+    Kind kind = Kind::kHost;
     bool is_bindable = false;
+    Fd dma_buf;  // its own descriptor
+    std::uint64_t offset = 0;
   };
   using Range = std::pair<std::uintptr_t, std::uintptr_t>;  // begin, end
   static Range range_of(std::span<const std::byte> memory) {
@@ -48,7 +61,10 @@ class MemoryRegions {
     return {begin, begin + memory.size()};
   }
   using Regions = std::map<Range, Region>;
-  ibv_mr* register_with(std::span<std::byte> memory, int access);
+  Region* find_or_make(std::span<std::byte> memory, Kind kind);
+  Status use(std::span<std::byte> memory, Region& region);
+  MrPtr register_with(const Region& region, std::span<std::byte> memory, std::uint64_t offset,
+                      int access);
   Regions::const_iterator find(Range piece) const;  // one that covers the piece
   std::optional<std::uint32_t> look_up(Range piece);
 

@@ -29,7 +29,13 @@ class Verbs {
 
   virtual ibv_pd* alloc_pd(ibv_context* context) = 0;
   virtual int dealloc_pd(ibv_pd* pd) = 0;
+  // `access` may contain IBV_ACCESS_RELAXED_ORDERING, which has no effect if the library or the
+  // kernel does not know it.
   virtual ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) = 0;
+  // Registers `length` bytes at `offset` of a dma-buf under the addresses from `address`. nullptr
+  // with EOPNOTSUPP if the library, the kernel or the driver cannot.
+  virtual ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length,
+                                std::uint64_t address, int descriptor, int access) = 0;
   virtual int dereg_mr(ibv_mr* mr) = 0;
   // Memory windows of type 1.
   virtual ibv_mw* alloc_mw(ibv_pd* pd) = 0;

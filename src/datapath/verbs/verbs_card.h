@@ -17,6 +17,11 @@ namespace dlcp::datapath {
 // 0: if it is set, the card uses the receiving queue pair's key instead.
 inline constexpr std::uint32_t kQueueKey = 0x0d1c0790;
 
+// The access of a region that cards write into. Relaxed ordering is faster to memory of GPUs; a
+// completion still follows the bytes that it reports.
+inline constexpr int kPlacedAccess =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_RELAXED_ORDERING;
+
 // The common message for all local errors that a card or driver reports for an operation.
 Error verbs_error(const char* what, const RocePort& port, int error);
 

@@ -15,6 +15,7 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr const char* kLibrary = "libibverbs.so.1";
+constexpr int kOptionalAccess = static_cast<int>(IBV_ACCESS_OPTIONAL_RANGE);
 
 // The functions that the library exports, by name. ibv_reg_mr and ibv_query_port are macros in its
 // header, so their types are written out.
@@ -32,6 +33,9 @@ struct Functions {
   ibv_pd* (*alloc_pd)(ibv_context*) = nullptr;
   int (*dealloc_pd)(ibv_pd*) = nullptr;
   ibv_mr* (*reg_mr)(ibv_pd*, void*, std::size_t, int) = nullptr;
+  // Null in older libraries.
+  ibv_mr* (*reg_mr_iova2)(ibv_pd*, void*, std::size_t, std::uint64_t, unsigned) = nullptr;
+  ibv_mr* (*reg_dmabuf_mr)(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) = nullptr;
   int (*dereg_mr)(ibv_mr*) = nullptr;
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*) = nullptr;
   int (*destroy_ah)(ibv_ah*) = nullptr;
@@ -79,7 +83,10 @@ const char* look_up(void* library, Functions& f) {
   find("ibv_create_qp", f.create_qp);
   find("ibv_modify_qp", f.modify_qp);
   find("ibv_destroy_qp", f.destroy_qp);
-  return missing;
+  const char* const required = missing;
+  find("ibv_reg_mr_iova2", f.reg_mr_iova2);
+  find("ibv_reg_dmabuf_mr", f.reg_dmabuf_mr);
+  return required;
 }
 
 class LibraryVerbs final : public Verbs {
@@ -119,7 +126,19 @@ class LibraryVerbs final : public Verbs {
   ibv_pd* alloc_pd(ibv_context* context) override { return f_.alloc_pd(context); }
   int dealloc_pd(ibv_pd* pd) override { return f_.dealloc_pd(pd); }
   ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) override {
-    return f_.reg_mr(pd, address, length, access);
+    const int optional = access & kOptionalAccess;
+    if (optional != 0 && f_.reg_mr_iova2 != nullptr) {
+      return f_.reg_mr_iova2(pd, address, length, reinterpret_cast<std::uintptr_t>(address),
+                             static_cast<unsigned>(access));
+    }
+    return f_.reg_mr(pd, address, length, access & ~optional);
+  }
+  ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t address,
+                        int descriptor, int access) override {
+    if (f_.reg_dmabuf_mr != nullptr)
+      return f_.reg_dmabuf_mr(pd, offset, length, address, descriptor, access);
+    errno = EOPNOTSUPP;
+    return nullptr;
   }
   int dereg_mr(ibv_mr* mr) override { return f_.dereg_mr(mr); }
   ibv_mw* alloc_mw(ibv_pd* pd) override { return ibv_alloc_mw(pd, IBV_MW_TYPE_1); }

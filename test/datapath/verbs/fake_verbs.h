@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,10 +17,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "datapath/verbs/verbs.h"
+#include "util/fd.h"
 
 namespace dlcp::datapath::test {
 
@@ -54,12 +57,20 @@ class FakeVerbs : public Verbs {
   bool refuses_posts = false;  // post_send fails
   bool refuses_handles = false;
   bool refuses_queue_pairs = false;
+  bool has_dma_buf = false;
   bool removed = false;  // from the system, without an event
   std::size_t posts = 0;
   std::size_t lost = 0;  // to a missing queue pair, or one without a buffer
   std::vector<ibv_ah_attr> handles_made;
   std::set<ibv_mr*> regions;
-  std::set<void*> others;  // live objects of every other kind
+  struct DmaBufRange {
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+    std::uint64_t offset = 0;
+    Fd file;
+  };
+  std::vector<DmaBufRange> dma_bufs;  // all that were registered
+  std::set<void*> others;             // live objects of every other kind
 
   ~FakeVerbs() override = default;
 
@@ -131,6 +142,24 @@ class FakeVerbs : public Verbs {
     mr->length = length;
     mr->lkey = ++last_key_;
     regions.insert(mr);
+    return mr;
+  }
+  // The card then accesses this range through the file, never through its addresses.
+  ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t address,
+                        int descriptor, int access) override {
+    struct stat file {};
+    if (!has_dma_buf || fstat(descriptor, &file) != 0) {
+      errno = has_dma_buf ? EBADF : EOPNOTSUPP;
+      return nullptr;
+    }
+    if (offset % 4096 != address % 4096 ||
+        offset + length > static_cast<std::uint64_t>(file.st_size)) {
+      errno = EINVAL;
+      return nullptr;
+    }
+    ibv_mr* mr = reg_mr(pd, reinterpret_cast<void*>(address), length, access);
+    if (mr != nullptr)
+      dma_bufs.push_back({address, length, offset, Fd(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))});
     return mr;
   }
   int dereg_mr(ibv_mr* mr) override {
@@ -265,12 +294,37 @@ class FakeVerbs : public Verbs {
     }
   }
 
+  const DmaBufRange* dma_buf_of(const std::byte* at) const {
+    const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(at)};
+    for (const DmaBufRange& range : dma_bufs)
+      if (address >= range.address && address < range.address + range.bytes) return &range;
+    return nullptr;
+  }
+  static off_t place_in(const DmaBufRange& range, const std::byte* at) {
+    const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(at)};
+    return static_cast<off_t>(address - range.address + range.offset);
+  }
+  void read_memory(const std::byte* from, std::span<std::byte> to) const {
+    if (const DmaBufRange* range = dma_buf_of(from)) [[maybe_unused]]
+      const auto got = pread(range->file.get(), to.data(), to.size(), place_in(*range, from));
+    else
+      std::copy(from, from + to.size(), to.begin());
+  }
+  void write_memory(std::byte* to, std::span<const std::byte> from) const {
+    if (const DmaBufRange* range = dma_buf_of(to)) [[maybe_unused]]
+      const auto put = pwrite(range->file.get(), from.data(), from.size(), place_in(*range, to));
+    else
+      std::copy(from.begin(), from.end(), to);
+  }
+
   void gather(const ibv_sge& piece, FakeQp::Sent& sent) const {
     const auto* begin = reinterpret_cast<const std::byte*>(piece.addr);
     for (const ibv_mr* mr : regions) {
       const auto* from = static_cast<const std::byte*>(mr->addr);
       if (mr->lkey == piece.lkey && begin >= from && begin + piece.length <= from + mr->length) {
-        sent.bytes.insert(sent.bytes.end(), begin, begin + piece.length);
+        const std::size_t before = sent.bytes.size();
+        sent.bytes.resize(before + piece.length);
+        read_memory(begin, std::span(sent.bytes).subspan(before));
         return;
       }
     }

@@ -55,7 +55,8 @@ Status ConnectedQueue::initialise() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = static_cast<std::uint8_t>(card_.port.port);
-  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  attributes.qp_access_flags =
+      IBV_ACCESS_REMOTE_WRITE | (options_.permits_reads ? IBV_ACCESS_REMOTE_READ : 0);
   if (const int error = card_.verbs->modify_qp(
           qp_.get(), &attributes,
           IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))

@@ -19,8 +19,8 @@ namespace dlcp::datapath {
 // Settings that are equal for all queues of a device.
 struct QueueOptions {
   PlacementTransport transport = PlacementTransport::kUc;
-  std::uint32_t sends = 128;     // a power of two
-  std::uint32_t receives = 512;  // a multiple of 8
+  std::uint32_t sends = 128, receives = 512;  // a power of two; a multiple of 8
+  bool permits_reads = false;                 // by the other end
 };
 
 // The other end of a queue and how its packets are marked.

@@ -64,7 +64,8 @@ Status Loop::open_memory() {
   };
   source_mr_ = add(source_, 0);
   other_mr_ = add(other_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-  target_mr_ = add(target_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+  target_mr_ =
+      add(target_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING);
   if (target_mr_ == nullptr) target_mr_ = add(target_, IBV_ACCESS_LOCAL_WRITE);
   if (source_mr_ == nullptr || other_mr_ == nullptr || target_mr_ == nullptr)
     return verbs_error("register memory", card_.port, 0);

@@ -4,9 +4,17 @@ namespace dlcp::datapath {
 
 std::string to_string(const PlacementAbility& ability) {
   if (!ability.places()) return "no placed packets";
-  return std::string(ability.transport == PlacementTransport::kUc ? "UC" : "RC") +
-         ", permissions by memory " +
-         (ability.permissions == PermissionKind::kWindow ? "windows" : "regions");
+  std::string text = ability.transport == PlacementTransport::kUc ? "UC" : "RC";
+  text += ", permissions by memory ";
+  text += ability.permissions == PermissionKind::kWindow ? "windows" : "regions";
+  const GpuAccess gpu = ability.places_in_gpus();
+  if (gpu.dma_buf || gpu.peer_memory) {
+    text += ", drivers for GPU memory by ";
+    text += gpu.dma_buf ? "dma-buf" : "";
+    text += gpu.dma_buf && gpu.peer_memory ? " and " : "";
+    text += gpu.peer_memory ? "nvidia-peermem" : "";
+  }
+  return text;
 }
 
 }  // namespace dlcp::datapath

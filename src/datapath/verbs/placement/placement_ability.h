@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "datapath/gpu_memory.h"
 #include "datapath/verbs/roce_ports.h"
 #include "util/result.h"
 #include "util/time.h"
@@ -29,10 +30,16 @@ struct PlacementAbility {
   PlacementTransport transport = PlacementTransport::kNone;
   PermissionKind permissions = PermissionKind::kNone;
   std::string reason;    // why it cannot do more; empty if there is no better way
+  GpuAccess gpu;         // which GPU memory the device can access, by its drivers
   Duration permit_time;  // median of giving a permission and revoking it again; 0 if not measured
 
   bool places() const {
     return transport != PlacementTransport::kNone && permissions != PermissionKind::kNone;
+  }
+  // The GPU memory into which it can place packets: drivers refuse memory windows in dma-bufs.
+  GpuAccess places_in_gpus() const {
+    return {places() && permissions == PermissionKind::kRegion && gpu.dma_buf,
+            places() && gpu.peer_memory};
   }
 };
 

@@ -44,16 +44,13 @@ void RegionPermissions::poll(Time now, std::size_t enough) {
   }
 }
 
-MrPtr RegionPermissions::register_with(std::span<std::byte> memory, int access) {
-  return {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), access),
-          {card_.verbs.get()}};
-}
-
 // Registers as much memory as the segment has, because drivers keep a stack for each size.
 bool RegionPermissions::park_one(Time now, std::size_t bytes) {
   if (parked_.size() >= kParkedMax) return false;
   if (parking_.empty() || parking_.back().size() < bytes) parking_.emplace_back(bytes);
-  auto mr = register_with(std::span(parking_.back()).first(bytes), IBV_ACCESS_LOCAL_WRITE);
+  MrPtr mr(
+      card_.verbs->reg_mr(card_.pd.get(), parking_.back().data(), bytes, IBV_ACCESS_LOCAL_WRITE),
+      {card_.verbs.get()});
   if (mr == nullptr) return false;
   parked_.push_back({now + kKeyLifetime, std::move(mr)});
   return true;
@@ -63,7 +60,7 @@ bool RegionPermissions::park_one(Time now, std::size_t bytes) {
 // new permission yet, so that correct data or zeros will overwrite it.
 MrPtr RegionPermissions::register_fresh(Time now, std::span<std::byte> memory) {
   for (std::size_t tries = 0; tries < kTries; ++tries) {
-    auto mr = register_with(memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    auto mr = registered_.register_piece(memory, kPlacedAccess);
     if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
     mr.reset();
     if (!park_one(now, memory.size())) break;
@@ -73,8 +70,7 @@ MrPtr RegionPermissions::register_fresh(Time now, std::span<std::byte> memory) {
 
 void RegionPermissions::give(Time now, Entries::iterator entry) {
   Entry& wanted = entry->second;
-  if (!wanted.memory.empty() && registered_.key_of(wanted.memory))
-    wanted.mr = register_fresh(now, wanted.memory);
+  if (!wanted.memory.empty()) wanted.mr = register_fresh(now, wanted.memory);
   if (wanted.mr != nullptr) {
     grant(entry->first, wanted.memory, wanted.mr->rkey);
   } else {

@@ -38,7 +38,6 @@ class RegionPermissions final : public PermissionPool {
 
   void give(Time now, Entries::iterator entry);
   bool end(Entry& entry);
-  MrPtr register_with(std::span<std::byte> memory, int access);
   MrPtr register_fresh(Time now, std::span<std::byte> memory);
   bool park_one(Time now, std::size_t bytes);
 

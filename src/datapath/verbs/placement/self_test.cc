@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "datapath/verbs/gpu_probe.h"
 #include "datapath/verbs/placement/loop.h"
 #include "datapath/verbs/placement/window_permissions.h"
 #include "datapath/verbs/placement/work_queue.h"
@@ -37,8 +38,7 @@ class RegionWay final : public Way {
   RegionWay(VerbsCard& card, Loop& loop) : card_(card), loop_(loop) {}
   bool give() override {
     const auto memory = loop_.target();
-    mr_ = {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(),
-                               IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+    mr_ = {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), kPlacedAccess),
            {card_.verbs.get()}};
     if (mr_ != nullptr) key_ = mr_->rkey;
     return mr_ != nullptr;
@@ -173,10 +173,12 @@ void check_permissions(VerbsCard& card, Loop& loop, PlacementAbility& ability) {
 
 }  // namespace
 
-Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port) {
+Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port,
+                                   const std::string& sys_root) {
   auto opened = VerbsCard::open(std::move(verbs), port, 64, 64);
   if (!opened) return opened.error();
   VerbsCard& card = *opened.value();
+  const GpuAccess gpu = probe_gpu_access(*card.verbs, card.pd.get(), port, sys_root);
   std::string reasons;
   for (const auto transport : {PlacementTransport::kUc, PlacementTransport::kRc}) {
     const char* const name = transport == PlacementTransport::kUc ? "UC" : "RC";
@@ -192,6 +194,7 @@ Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort&
     if (wrong.empty()) {
       if (!reasons.empty() && !ability.reason.empty()) reasons += "; ";
       ability.reason = reasons + ability.reason;
+      ability.gpu = gpu;
       return ability;
     }
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", name, wrong);

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/verbs.h"
 
 namespace dlcp::datapath {
 
-Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port);
+Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port,
+                                   const std::string& sys_root = "/sys");
 
 }  // namespace dlcp::datapath

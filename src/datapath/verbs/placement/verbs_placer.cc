@@ -135,6 +135,23 @@ std::size_t VerbsPlacer::poll_permissions(Time now, std::span<PermissionEvent> o
   return permissions_->take(out);
 }
 
+Status VerbsPlacer::register_gpu_memory(const GpuMemory& memory) {
+  if (flushes_ == nullptr) {
+    auto flushes = FlushQueue::open(card_, registered_, counters_);
+    if (!flushes) return flushes.error();
+    flushes_ = std::move(flushes).value();
+  }
+  return registered_.add(memory);
+}
+
+bool VerbsPlacer::flush(std::span<const std::byte> memory) {
+  return flushes_ != nullptr && flushes_->start(memory);
+}
+
+std::size_t VerbsPlacer::flushed(Time now) {
+  return flushes_ != nullptr && !is_stopped_ ? flushes_->finished(now) : 0;
+}
+
 bool VerbsPlacer::can_place_from(std::span<const std::byte> memory) {
   return registered_.key_of(memory).has_value();
 }
@@ -275,6 +292,7 @@ void VerbsPlacer::abandon(std::span<const std::byte> memory) {
 
 // If the card refuses, only the end of the queues keeps the peers from writing.
 void VerbsPlacer::on_release(std::span<const std::byte> memory) {
+  if (flushes_ != nullptr) flushes_->on_release(memory);
   if (permissions_->revoke_memory(memory)) return;
   for (QueueTable::Slot& slot : queues_.slots())
     if (slot.queue != nullptr) slot.queue->destroy();

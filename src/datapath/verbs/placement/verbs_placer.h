@@ -12,6 +12,7 @@
 #include "datapath/placer.h"
 #include "datapath/verbs/memory_regions.h"
 #include "datapath/verbs/placement/chains.h"
+#include "datapath/verbs/placement/flush_queue.h"
 #include "datapath/verbs/placement/link_table.h"
 #include "datapath/verbs/placement/permission_pool.h"
 #include "datapath/verbs/placement/placement_ability.h"
@@ -50,6 +51,10 @@ class VerbsPlacer final : public Placer {
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
   bool awaits_poll() const override { return !is_stopped_ && permissions_->awaits_poll(); }
 
+  Status register_gpu_memory(const GpuMemory& memory) override;
+  bool flush(std::span<const std::byte> memory) override;
+  std::size_t flushed(Time now) override;
+
   bool can_place_from(std::span<const std::byte> memory) override;
   std::size_t place(std::span<const PlacedPacket> packets) override;
   std::size_t placed(Time now, std::span<PlacedRun> out) override;
@@ -84,6 +89,7 @@ class VerbsPlacer final : public Placer {
   SendChain chain_;
   mutable LinkTable links_;
   std::unique_ptr<PermissionPool> permissions_;
+  std::unique_ptr<FlushQueue> flushes_;  // null until GPU memory is registered
   std::uint64_t last_permission_ = 0;
   std::array<ibv_wc, 64> completions_{};
 

@@ -9,7 +9,7 @@ Result<std::unique_ptr<WorkQueue>> WorkQueue::open(VerbsCard& card, PlacementCou
                {card.verbs.get()}};
   if (work->cq_ == nullptr) return verbs_error("create a completion queue", card.port, 0);
   card.verbs->req_notify_cq(work->cq_.get());  // the datapath may be armed already
-  const QueueOptions options{PlacementTransport::kRc, kRequests, 8};
+  const QueueOptions options{PlacementTransport::kRc, kRequests, 8, true};
   auto queue = ConnectedQueue::open(card, work->cq_.get(), work->cq_.get(), {}, options, counters);
   if (!queue) return queue.error();
   work->queue_ = std::move(queue).value();
@@ -27,6 +27,22 @@ bool WorkQueue::bind(ibv_mw* window, ibv_mr* region, std::uint64_t address, std:
   request.bind_info.length = bytes;
   request.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
   if (card_.verbs->bind_mw(queue_->queue_pair(), window, &request) != 0) return false;
+  outstanding_.push_back(token);
+  return true;
+}
+
+bool WorkQueue::read(std::span<std::byte, 1> landing, std::uint32_t landing_key,
+                     std::uint64_t address, std::uint32_t key, std::size_t token) {
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(landing.data()), 1, landing_key};
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_READ;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.wr.rdma.remote_addr = address;
+  request.wr.rdma.rkey = key;
+  ibv_send_wr* refused = nullptr;
+  if (card_.verbs->post_send(queue_->queue_pair(), &request, &refused) != 0) return false;
   outstanding_.push_back(token);
   return true;
 }

@@ -1,11 +1,13 @@
 // An RC queue pair that is connected to itself. It binds and unbinds memory windows, which then are
-// valid for all queue pairs of the device. Requests complete in order.
+// valid for all queue pairs of the device, or reads memory of the device's own regions. Requests
+// complete in order.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "datapath/verbs/placement/connected_queue.h"
 
@@ -23,6 +25,11 @@ class WorkQueue {
   // from next(). If this fails, the window is as before.
   bool bind(ibv_mw* window, ibv_mr* region, std::uint64_t address, std::uint64_t bytes,
             std::size_t token);
+
+  // Reads one byte at `address` of a region into `landing`. Requires has_room(). False if the card
+  // refuses.
+  bool read(std::span<std::byte, 1> landing, std::uint32_t landing_key, std::uint64_t address,
+            std::uint32_t key, std::size_t token);
 
   struct Done {
     std::size_t token = 0;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../fake_verbs.h"
+#include "queue_states.h"
 #include "util/rng.h"
 
 namespace dlcp::datapath::test {
@@ -39,9 +40,9 @@ class FakeWriteCard : public FakeVerbs {
   bool dead_keys_take_receives = false;  // as with a shared receive queue
   bool refuses_dereg = false;
   bool refuses_resets = false;
-  bool fails_binds = false;        // binds complete with an error
-  bool holds_completions = false;  // of sends: they cannot be polled
-  bool holds_binds = false;        // binds do not complete before release_binds()
+  bool fails_binds = false;                       // binds complete with an error
+  bool holds_completions = false;                 // of sends: they cannot be polled
+  bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()
   ibv_mtu mtu = IBV_MTU_1024;
   // The network. Without delays packets arrive at once.
   double loss = 0, doubled = 0, late = 0;
@@ -54,7 +55,7 @@ class FakeWriteCard : public FakeVerbs {
   std::size_t written = 0;     // writes into memory
   std::size_t dead_keys = 0;   // writes refused because of the key
   std::size_t no_receive = 0;  // lost because no receive was posted
-  std::size_t binds = 0;
+  std::size_t binds = 0, reads = 0;
   std::vector<ibv_qp_attr> ready;  // attributes of each change to the state RTR
 
   // The next moment: writes in progress end, then what is due arrives.
@@ -186,12 +187,14 @@ class FakeWriteCard : public FakeVerbs {
   int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) override {
     if (qp->qp_type == IBV_QPT_UD) return 0;
     if (attributes->qp_state == IBV_QPS_RESET && refuses_resets) return EIO;
-    if (mask != mask_for(*qp, attributes->qp_state)) return EINVAL;
+    if (mask != required_mask(*qp, attributes->qp_state)) return EINVAL;
     if (attributes->qp_state == IBV_QPS_RESET) {
       queues_[qp->qp_num] = {};
       static_cast<FakeQp*>(qp)->receiving.clear();
       static_cast<FakeQp*>(qp)->buffers.clear();
     }
+    if (attributes->qp_state == IBV_QPS_INIT)
+      queues_[qp->qp_num].access = attributes->qp_access_flags;
     if (attributes->qp_state == IBV_QPS_RTR) {
       queues_[qp->qp_num].remote = attributes->dest_qp_num;
       ready.push_back(*attributes);
@@ -237,6 +240,7 @@ class FakeWriteCard : public FakeVerbs {
  private:
   struct Queue {
     std::uint32_t remote = 0;  // 0: not connected
+    unsigned access = 0;
     std::uint32_t unfinished = 0;
     std::uint32_t since_signalled = 0;
     bool fails = false;
@@ -254,22 +258,36 @@ class FakeWriteCard : public FakeVerbs {
     std::uint64_t finished_at = 0;
   };
 
-  static int mask_for(const ibv_qp& qp, ibv_qp_state state) {
-    const bool is_rc = qp.qp_type == IBV_QPT_RC;
-    if (state == IBV_QPS_RESET) return IBV_QP_STATE;
-    if (state == IBV_QPS_INIT && qp.state == IBV_QPS_RESET)
-      return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-    if (state == IBV_QPS_RTR && qp.state == IBV_QPS_INIT)
-      return IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-             (is_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
-    if (state == IBV_QPS_RTS && qp.state == IBV_QPS_RTR)
-      return IBV_QP_STATE | IBV_QP_SQ_PSN |
-             (is_rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC
-                    : 0);
-    return -1;
+  void read(FakeQp& qp, Queue& queue, const ibv_send_wr& request) {
+    const ibv_sge& landing = *request.sg_list;
+    ibv_wc completion{};
+    completion.wr_id = request.wr_id;
+    completion.qp_num = qp.qp_num;
+    completion.opcode = IBV_WC_RDMA_READ;
+    completion.status = IBV_WC_REM_ACCESS_ERR;
+    const auto* from = reinterpret_cast<const std::byte*>(request.wr.rdma.remote_addr);
+    for (const auto& [mr, access] : access_) {
+      const auto* begin = static_cast<const std::byte*>(mr->addr);
+      if (mr->rkey == request.wr.rdma.rkey && (access & IBV_ACCESS_REMOTE_READ) != 0 &&
+          (queue.access & IBV_ACCESS_REMOTE_READ) != 0 && qp.qp_type == IBV_QPT_RC &&
+          from >= begin && from + landing.length <= begin + mr->length)
+        completion.status = IBV_WC_SUCCESS;
+    }
+    if (queue.fails) completion.status = IBV_WC_GENERAL_ERR;
+    if (completion.status == IBV_WC_SUCCESS)
+      read_memory(from, {reinterpret_cast<std::byte*>(landing.addr), landing.length});
+    else
+      qp.state = IBV_QPS_ERR;
+    ++reads;
+    --queue.unfinished;
+    if (holds_reads)
+      held_binds_.push_back({static_cast<FakeCq*>(qp.send_cq), completion});
+    else
+      complete(*static_cast<FakeCq*>(qp.send_cq), completion);
   }
 
   void send(FakeQp& qp, Queue& queue, const ibv_send_wr& request) {
+    if (request.opcode == IBV_WR_RDMA_READ) return read(qp, queue, request);
     FakeQp::Sent gathered;
     for (int i = 0; i < request.num_sge; ++i)
       gather(request.sg_list[i], gathered);
@@ -340,7 +358,7 @@ class FakeWriteCard : public FakeVerbs {
     complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
   }
   void finish(const Write& write) {
-    std::copy(write.bytes.begin(), write.bytes.end(), write.address);
+    write_memory(write.address, write.bytes);
     ++written;
     const auto found = queue_pairs_.find(write.to);
     if (found == queue_pairs_.end() || found->second->receiving.empty()) return;

@@ -20,7 +20,7 @@ struct Device {
     CHECK(card->others.empty());
     CHECK(card->queue_pairs() == 0);
   }
-  PlacementAbility test() { return self_test(card, port).value(); }
+  PlacementAbility test() { return self_test(card, port, "/nonexistent").value(); }
 
   std::shared_ptr<FakeWriteCard> card = std::make_shared<FakeWriteCard>();
   RocePort port;
