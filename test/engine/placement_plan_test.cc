@@ -23,7 +23,7 @@ struct Device {
   Settings settings = default_settings();
   datapath::RocePort port;
   Result<PlacementAbility> result =
-      PlacementAbility{PlacementTransport::kUc, PermissionKind::kWindow, "", 1us};
+      PlacementAbility{PlacementTransport::kUc, PermissionKind::kWindow, "", {}, 1us};
   int tests = 0;
 };
 
@@ -58,7 +58,8 @@ TEST_CASE("an emulated card places data only if the user asks for it") {
 TEST_CASE("a card that fails the test does not place data, and the reason is logged") {
   Device device;
   device.settings.placement = PlacementChoice::kOn;
-  device.result = PlacementAbility{PlacementTransport::kUc, PermissionKind::kNone, "no keys", 0us};
+  device.result =
+      PlacementAbility{PlacementTransport::kUc, PermissionKind::kNone, "no keys", {}, 0us};
   CHECK_FALSE(device.plan().ability.places());
   CHECK(device.plan().text == "received data is copied, because the card cannot place it: no keys");
   device.result = Error{ErrorCode::kSystem, "cannot open it", "try again"};
