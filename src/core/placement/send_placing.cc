@@ -7,9 +7,9 @@ namespace {
 
 constexpr Duration kFirstTryPause = 500us;
 constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
-// If no ACK names any of this many packets, ordinary ones are used until one does: placed packets may
-// not reach the peer. The second value applies after the first report; it is 16 MiB in packets of
-// 4 KiB, more than is in flight between two acknowledgements.
+// If no ACK names any of this many packets, ordinary ones are used until one does: placed packets
+// may not reach the peer. The second value applies after the first report; it is 16 MiB in packets
+// of 4 KiB, more than is in flight between two acknowledgements.
 constexpr std::uint32_t kUnprovenMax = 256;
 constexpr std::uint32_t kUnreportedMax = 4096;
 
