@@ -58,8 +58,8 @@ class Placer {
   // kRefused is.
   virtual void revoke(PermissionId id) = 0;
   // Makes progress with both and reports what is finished; a number below out.size() means that
-  // nothing else is. When a registration ends (the last Datapath::release_memory() of a piece), all
-  // permissions in that memory are revoked before the call returns, and reported here.
+  // nothing else is. Datapath::release_memory() revokes all permissions in that memory before it
+  // returns, also if it is registered more than once; they are reported here.
   virtual std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) = 0;
   // True if poll_permissions() has work or reports that Datapath::wait_descriptor() does not
   // announce.

@@ -68,6 +68,16 @@ TEST_CASE("a card that fails the test does not place data, and the reason is log
         "received data is copied, because the card could not be tested: cannot open it; try again");
 }
 
+TEST_CASE("a card without unreliable queue pairs does not place data") {
+  Device device;
+  device.settings.placement = PlacementChoice::kAuto;
+  device.result->transport = PlacementTransport::kRc;
+  CHECK_FALSE(device.plan().ability.places());
+  CHECK(device.plan().text ==
+        "received data is copied, because over a reliable queue pair a late packet would end the "
+        "path");
+}
+
 TEST_CASE("settings that need headers on all packets are stronger") {
   Device device;
   device.settings.placement = PlacementChoice::kOn;

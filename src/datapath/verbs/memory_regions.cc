@@ -131,11 +131,6 @@ void MemoryRegions::release(std::span<std::byte> memory) {
   }
 }
 
-bool MemoryRegions::is_last_use(std::span<std::byte> memory) const {
-  const auto found = regions_.find(range_of(memory));
-  return found != regions_.end() && found->second.users == 1;
-}
-
 // Searches backwards from the last region that begins at or before the piece; few regions overlap.
 MemoryRegions::Regions::const_iterator MemoryRegions::find(Range piece) const {
   const auto [begin, end] = piece;

@@ -28,8 +28,6 @@ class MemoryRegions {
   // Fails if this range is registered as memory of another kind.
   Status add(const GpuMemory& memory);
   void release(std::span<std::byte> memory);
-  // True if the next release() of this piece ends its registration.
-  bool is_last_use(std::span<std::byte> memory) const;
 
   // The key of a registration that covers `piece`; nullopt if there is none.
   std::optional<std::uint32_t> key_of(std::span<const std::byte> piece) {

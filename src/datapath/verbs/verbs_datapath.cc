@@ -302,7 +302,9 @@ void VerbsDatapath::abandon(std::span<const std::byte> memory) {
 }
 
 void VerbsDatapath::release_memory(std::span<std::byte> memory) {
-  if (placer_ != nullptr && regions_.is_last_use(memory)) placer_->on_release(memory);
+  // For every user of the memory: the peer of one that ends may still place packets, while another
+  // connection already receives there.
+  if (placer_ != nullptr) placer_->on_release(memory);
   regions_.release(memory);
 }
 

@@ -24,6 +24,10 @@ PlacementPlan plan_placement(
   auto tested = test(port);
   if (!tested) return copies("the card could not be tested: " + tested.error().message());
   if (!tested->places()) return copies("the card cannot place it: " + tested->reason);
+  // The core sends lost packets again itself. The card's own repetition of such a packet then meets
+  // a revoked permission, which ends a reliable queue pair.
+  if (tested->transport == datapath::PlacementTransport::kRc)
+    return copies("over a reliable queue pair a late packet would end the path");
   return {tested.value(),
           fmt::format("the card places received data ({})", to_string(tested.value()))};
 }
