@@ -75,6 +75,21 @@ class Launchers(unittest.TestCase):
         self.assertEqual(codes, [0, 0], errors)
         self.assertIn('"ranks": 2', out[0])
 
+    def test_a_proxy_that_accepts_before_rank_0_listens(self):
+        with socket.socket() as proxy:
+            proxy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            proxy.bind(("127.0.0.1", 0))
+            proxy.listen()
+            common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(proxy.getsockname()[1])}
+            first = subprocess.Popen(bench(), env={**CLEAN, **common, "RANK": "1"}, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
+            proxy.accept()[0].close()
+        codes, out, errors = self.run_all([bench()], [{**common, "RANK": "0"}])
+        self.assertEqual((first.wait(timeout=90), codes), (0, [0]), (first.stderr.read(), errors))
+        first.stdout.close()
+        first.stderr.close()
+        self.assertIn('"ranks": 2', out[0])
+
     def test_srun_from_a_login_node(self):
         common = {"SLURM_NTASKS": "2", "SLURM_LAUNCH_NODE_IPADDR": "192.0.2.77", "SLURM_STEP_NODELIST": "localhost"}
         codes, out, errors = self.run_all([bench(), bench()], [{**common, "SLURM_PROCID": rank} for rank in "01"])

@@ -103,19 +103,24 @@ Fd connect_to(const addrinfo* addresses, std::string& why) {
   return Fd();
 }
 
-// Waits until rank 0 says go, or why not.
-void await_word(int fd, const World& world, std::int64_t deadline, MovingLine& line) {
+// A proxy between the hosts accepts a connection before rank 0 listens, and then closes it.
+constexpr double kProxySeconds = 2;
+
+// Waits until rank 0 starts the run or stops it. False if the connection was closed soon, without a
+// message of rank 0.
+bool await_word(int fd, const World& world, std::int64_t deadline, MovingLine& line) {
   FrameReader reader(fd);
   const std::int64_t begin = now_ns();
   while (now_ns() < deadline && !reader.ended()) {
     const auto frame = reader.read(100);
-    if (frame && frame->type == FrameType::kWelcome) return;
+    if (frame && frame->type == FrameType::kWelcome) return true;
     if (frame && frame->type == FrameType::kStop)
       throw BenchError(ExitCode::kUsage,
                        fmt::format("rank {}: rank 0 stopped the run: {}", world.rank, frame->body));
     line.show(fmt::format("rank {} is connected to rank 0 and waits for the other ranks, {:.0f} s",
                           world.rank, seconds_since(begin)));
   }
+  if (reader.ended() && seconds_since(begin) < kProxySeconds) return false;
   throw BenchError(reader.ended() ? ExitCode::kTransport : ExitCode::kTimeout,
                    fmt::format("rank {}: rank 0 at {} {}", world.rank, place_of(world),
                                reader.ended() ? "closed the connection before all ranks were "
@@ -167,8 +172,8 @@ int join_ranks(const World& world, const std::string& options, double timeout) {
     const Addresses addresses = look_up(world, why);
     Fd fd = connect_to(addresses.get(), why);
     if (fd.valid() && write_frame(fd.get(), FrameType::kHello, hello_of(world, options))) {
-      await_word(fd.get(), world, deadline, line);
-      return fd.release();
+      if (await_word(fd.get(), world, deadline, line)) return fd.release();
+      why = "the connection was closed at once";
     }
     line.show(fmt::format("rank {} tries to connect to rank 0 at {}, {:.0f} s: {}", world.rank,
                           place_of(world), seconds_since(begin), why));
