@@ -199,20 +199,20 @@ TEST_CASE("placed messages take as long as copied ones, with and without loss") 
 }
 
 TEST_CASE("messages of several segments, and longer than their permissions, arrive") {
-  std::uint64_t total = 0;
-  for_each_seed(4, [&](std::uint64_t seed) {
-    auto config = two_hosts({}, seed);
-    for (HostConfig& host : config.network.hosts)
-      host.mtu = 1280;
-    World world(std::move(config));
-    world.network().set_edge_faults({.drop = 0.02, .duplicate = 0.01, .reorder = 0.05});
-    const auto flow = add_messages(world, 3, 1000);
-    world.transfer(flow, (std::size_t{3} << 20) + 1, Time{}, Time{}, 1 << 20);
-    world.transfer(flow, std::size_t{1} << 20);
-    world.finish(60s);
-    total += placed(world);
-  });
-  CHECK(total > std::size_t{4} << 20);
+  for_each_seed(
+      4,
+      [](std::uint64_t seed) {
+        auto config = two_hosts({}, seed);
+        for (HostConfig& host : config.network.hosts)
+          host.mtu = 1280;
+        World world(std::move(config));
+        world.network().set_edge_faults({.drop = 0.02, .duplicate = 0.01, .reorder = 0.05});
+        const auto flow = add_messages(world, 3, 1000);
+        world.transfer(flow, (std::size_t{3} << 20) + 1, Time{}, Time{}, 1 << 20);
+        world.transfer(flow, std::size_t{1} << 20);
+        world.finish(60s);
+        CHECK(placed(world) > std::size_t{3} << 20);
+      });
 }
 
 TEST_CASE("closing a connection revokes the permissions of its receives") {
