@@ -153,6 +153,8 @@ concept HeadAlone =
 template <class Io>
 void fields(Io&, auto&& f) requires HeadAlone<std::remove_cvref_t<decltype(f)>> {}
 
+constexpr auto kControlFields = [](auto& io, auto&& frame) { fields(io, frame); };
+
 // ---- the tag
 
 std::uint64_t tag_of(std::span<const std::byte> untagged, const Key& key) {
@@ -196,9 +198,7 @@ std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
 
 template <class Frame>
 void encode(const Frame& frame, Buffer& out) {
-  begin_frame(out, Frame::kType, frame.destination);
-  FieldWriter writer(out);
-  fields(writer, frame);
+  write_frame(frame, out, kControlFields);
   std::size_t bytes = 0;
   if constexpr (std::same_as<Frame, Hello>) bytes = frame.hello_bytes;
   if constexpr (std::same_as<Frame, Probe>) bytes = frame.bytes;
@@ -209,14 +209,10 @@ template <class Frame>
 std::optional<Frame> decode(std::span<const std::byte> datagram) {
   constexpr bool kOpenEnded =
       std::same_as<Frame, Hello> || std::same_as<Frame, Welcome> || std::same_as<Frame, Probe>;
-  auto reader = open_frame(datagram, Frame::kType);
-  if (!reader) return std::nullopt;
-  Frame frame;
-  frame.destination = frame_destination(datagram);
-  fields(*reader, frame);
-  if (!reader->ok() || (!kOpenEnded && reader->left() != 0)) return std::nullopt;
-  if constexpr (std::same_as<Frame, Probe>)
-    frame.bytes = static_cast<std::uint32_t>(datagram.size());
+  auto frame = read_frame<Frame>(datagram, kControlFields, kOpenEnded);
+  if constexpr (std::same_as<Frame, Probe>) {
+    if (frame) frame->bytes = static_cast<std::uint32_t>(datagram.size());
+  }
   return frame;
 }
 

@@ -39,50 +39,34 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   });
 }
 
-template <class Frame>
-void write(const Frame& frame, Buffer& out) {
-  begin_frame(out, Frame::kType, frame.destination);
-  FieldWriter writer(out);
-  fields(writer, frame);
-}
-
-template <class Frame>
-std::optional<Frame> read(std::span<const std::byte> datagram) {
-  auto reader = open_frame(datagram, Frame::kType);
-  if (!reader) return std::nullopt;
-  Frame frame;
-  frame.destination = frame_destination(datagram);
-  fields(*reader, frame);
-  if (!reader->ok() || reader->left() != 0) return std::nullopt;
-  return frame;
-}
+constexpr auto kLossFields = [](auto& io, auto&& frame) { fields(io, frame); };
 
 }  // namespace
 
 template <>
 void encode(const SentOnce& frame, Buffer& out) {
-  write(frame, out);
+  write_frame(frame, out, kLossFields);
 }
 template <>
 void encode(const Need& frame, Buffer& out) {
-  write(frame, out);
+  write_frame(frame, out, kLossFields);
 }
 template <>
 void encode(const Stop& frame, Buffer& out) {
-  write(frame, out);
+  write_frame(frame, out, kLossFields);
 }
 
 template <>
 std::optional<SentOnce> decode(std::span<const std::byte> datagram) {
-  return read<SentOnce>(datagram);
+  return read_frame<SentOnce>(datagram, kLossFields);
 }
 template <>
 std::optional<Need> decode(std::span<const std::byte> datagram) {
-  return read<Need>(datagram);
+  return read_frame<Need>(datagram, kLossFields);
 }
 template <>
 std::optional<Stop> decode(std::span<const std::byte> datagram) {
-  return read<Stop>(datagram);
+  return read_frame<Stop>(datagram, kLossFields);
 }
 
 std::size_t holes_max(std::size_t bytes) {

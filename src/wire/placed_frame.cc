@@ -39,23 +39,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
       });
 }
 
-template <class Frame>
-void write_placed(const Frame& frame, Buffer& out) {
-  begin_frame(out, Frame::kType, frame.destination);
-  FieldWriter writer(out);
-  fields(writer, frame);
-}
-
-template <class Frame>
-std::optional<Frame> read_placed(std::span<const std::byte> datagram) {
-  auto reader = open_frame(datagram, Frame::kType);
-  if (!reader) return std::nullopt;
-  Frame frame;
-  frame.destination = frame_destination(datagram);
-  fields(*reader, frame);
-  if (!reader->ok() || reader->left() != 0) return std::nullopt;
-  return frame;
-}
+constexpr auto kPlacingFields = [](auto& io, auto&& frame) { fields(io, frame); };
 
 bool is_sound_permit(const Permit& permit) {
   return permit.slot < PlacedName::kSlots && permit.bytes > 0;
@@ -65,21 +49,21 @@ bool is_sound_permit(const Permit& permit) {
 
 template <>
 void encode(const Link& frame, Buffer& out) {
-  write_placed(frame, out);
+  write_frame(frame, out, kPlacingFields);
 }
 template <>
 void encode(const Permits& frame, Buffer& out) {
-  write_placed(frame, out);
+  write_frame(frame, out, kPlacingFields);
 }
 
 template <>
 std::optional<Link> decode(std::span<const std::byte> datagram) {
-  auto link = read_placed<Link>(datagram);
+  auto link = read_frame<Link>(datagram, kPlacingFields);
   return link && link->introduction.size() <= Link::kIntroductionBytesMax ? link : std::nullopt;
 }
 template <>
 std::optional<Permits> decode(std::span<const std::byte> datagram) {
-  auto permits = read_placed<Permits>(datagram);
+  auto permits = read_frame<Permits>(datagram, kPlacingFields);
   return permits && std::ranges::all_of(permits->permits, is_sound_permit) ? permits : std::nullopt;
 }
 

@@ -74,8 +74,8 @@ TEST_CASE("a card without unreliable queue pairs does not place data") {
   device.result->transport = PlacementTransport::kRc;
   CHECK_FALSE(device.plan().ability.places());
   CHECK(device.plan().text ==
-        "received data is copied, because over a reliable queue pair a late packet would end the "
-        "path");
+        "received data is copied, because the card has only reliable queue pairs (RC), which DLCP "
+        "does not place with yet");
 }
 
 TEST_CASE("settings that need headers on all packets are stronger") {

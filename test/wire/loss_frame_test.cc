@@ -1,23 +1,11 @@
 #include "wire/loss_frame.h"
 
-#include <optional>
-
 #include "catch.h"
+#include "opened.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;
-
-namespace {
-
-// The frame decoded again, after it was sealed.
-template <class Frame>
-std::optional<Frame> opened(Buffer frame) {
-  seal(frame, {1, 2}, 3, 4);
-  CHECK(authentic(frame, {1, 2}));
-  return decode<Frame>(frame);
-}
-
-}  // namespace
+using dlcp::test::opened;
 
 TEST_CASE("the frames of bounded loss survive encoding and decoding") {
   Buffer bytes;

@@ -1,6 +1,6 @@
-// How late packets have been lately (flight.h): how much longer the ACK of a late packet A took
-// than that of B, at most, in this epoch and the one before. An epoch has 64 RTTs, and at least
-// 100 ms.
+// Packet A is late if packet B was sent after it and acknowledged before it (flight.h). Lateness is
+// the largest difference between the times that the ACKs of A and B took, in the present epoch and
+// the one before. An epoch lasts 64 RTTs, and at least 100 ms.
 #pragma once
 
 #include <algorithm>

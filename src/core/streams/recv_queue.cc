@@ -100,17 +100,18 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
     if (owner_ != 0 && posted) note_placements(number, {&placement, 1});
   }
   message.present.set(chunk);
-  ++message.received;
-  message.highest = std::max(message.highest, chunk);
-  message.last = chunk;
-  if (message.whole()) note_whole(number);
+  note_arrived(number, chunk);
   return posted ? Receipt::kPlaced : Receipt::kKept;
 }
 
-void RecvQueue::note_whole(std::uint64_t number) {
-  if (at(number).permits > 0)
+void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t chunk) {
+  RecvMessage& message = at(number);
+  ++message.received;
+  message.highest = std::max(message.highest, chunk);
+  message.last = chunk;
+  if (message.closing())
     close(number);
-  else if (at(number).placing == 0)
+  else if (message.complete())
     report_done();
 }
 
@@ -165,10 +166,7 @@ Receipt RecvQueue::on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
     message.provisional = false;
   }
   if (!message.present.set(chunk)) return Receipt::kDuplicate;
-  ++message.received;
-  message.highest = std::max(message.highest, chunk);
-  message.last = chunk;
-  if (message.whole()) note_whole(number);
+  note_arrived(number, chunk);
   return Receipt::kPlaced;
 }
 

@@ -90,7 +90,7 @@ class RecvQueue {
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
-  void note_whole(std::uint64_t number);
+  void note_arrived(std::uint64_t number, std::uint32_t chunk);
   bool make_room(RecvMessage& message);
   static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);

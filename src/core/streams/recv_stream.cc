@@ -131,7 +131,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 // ---- from the network ----
 
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
-                          std::span<const wire::EndpointAddress> lanes) {
+                          std::span<const wire::EndpointAddress> other_lanes) {
   association_->reply_on(path);
   if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
@@ -139,7 +139,7 @@ void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
     welcome.payload_bytes = association_->payload_bytes();
     welcome.posted = static_cast<std::uint32_t>(queue_.posted());
   }
-  welcome.lanes.assign(lanes.begin(), lanes.end());
+  welcome.lanes.assign(other_lanes.begin(), other_lanes.end());
   // If HELLOs of several sizes arrive together, only the largest is answered.
   if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
   welcome_due_ = std::move(welcome);

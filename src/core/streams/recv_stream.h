@@ -40,8 +40,8 @@ class RecvStream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
-  void on_hello(const wire::Hello& hello, wire::PathIndex path,  // `lanes`: of the listener
-                std::span<const wire::EndpointAddress> lanes = {});
+  void on_hello(const wire::Hello& hello, wire::PathIndex path,
+                std::span<const wire::EndpointAddress> other_lanes = {});
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);

@@ -285,7 +285,7 @@ void SendQueue::acknowledge_prefix(SendMessage& message, std::uint32_t chunks, A
 }
 
 void SendQueue::finish(SendMessage& message) {
-  if (message.reported || message.acked_count < message.chunks) return;
+  if (message.reported || !message.arrived()) return;
   message.reported = true;
   message.forgoes = false;
   done_.push_back({message.request, message.bytes});

@@ -27,7 +27,8 @@ PlacementPlan plan_placement(
   // The core sends lost packets again itself. The card's own repetition of such a packet then meets
   // a revoked permission, which ends a reliable queue pair.
   if (tested->transport == datapath::PlacementTransport::kRc)
-    return copies("over a reliable queue pair a late packet would end the path");
+    return copies(
+        "the card has only reliable queue pairs (RC), which DLCP does not place with yet");
   return {tested.value(),
           fmt::format("the card places received data ({})", to_string(tested.value()))};
 }
