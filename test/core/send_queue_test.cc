@@ -75,6 +75,19 @@ TEST_CASE("one packet is sent however small the eager allowance") {
   CHECK_FALSE(queue.next());
 }
 
+TEST_CASE("no message is sent that is too far ahead of the posted receives for the receiver") {
+  Queue q;  // at most four open messages
+  for (std::uint32_t sent = 1; sent <= 4; ++sent) {
+    q.push(1);
+    CHECK(q.send_all() == 1);
+    q.ack(0, {{sent - 1, 1, 0}});  // the receiver keeps it
+  }
+  q.push(1);
+  CHECK(q.send_all() == 0);
+  q.queue.set_posted(1);
+  CHECK(q.send_all() == 1);
+}
+
 TEST_CASE("a lost chunk is sent before new ones, and only once") {
   Queue q;
   q.queue.set_posted(9);

@@ -50,6 +50,9 @@ std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
 
 bool SendQueue::new_allowed() const {
   if (!contains(next_new_message_)) return false;
+  // The receiver has no room for messages that are further ahead of its posted receives. Messages
+  // that it has kept count too, although they are complete here.
+  if (next_new_message_ >= posted_ + requests_max_) return false;
   if (next_new_message_ < posted_ || eager_sent_bytes_ == 0) return true;
   const SendMessage& message = at(next_new_message_);
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
