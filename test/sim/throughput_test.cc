@@ -81,6 +81,30 @@ TEST_CASE("a clean link of 10 Gbit/s is filled") {
   REQUIRE(goodput >= 0.9 * 10e9 * payload_share(1408));
 }
 
+// Packets that were only overtaken count as lost until the reordering window has grown.
+TEST_CASE("jitter of half a round trip does not slow the first forty round trips") {
+  for (const Duration round_trip : {Duration(30us), Duration(200us)}) {
+    WorldConfig config;
+    config.network = single_switch(2, {.link = {.rate = 10'000'000'000, .delay = round_trip / 4}});
+    config.network.port.queue_bytes = 512 << 10;
+    config.core.requests_max = 8;
+    World world(std::move(config));
+    world.network().host(0).nic().link().set_faults(
+        {.reorder = 1, .reorder_delay = round_trip / 2});
+    const auto flow = world.open_flow(0, 1);
+    for (int k = 0; k < 60; ++k)
+      world.transfer(flow, 256 << 10);
+    world.run_for(40 * round_trip / 3);
+    const auto before = world.ledger().placed_bytes(1);
+    world.run_for(80 * round_trip / 3);
+    const double seconds = static_cast<double>((80 * round_trip / 3).count()) * 1e-9;
+    const auto placed = static_cast<double>(world.ledger().placed_bytes(1) - before);
+    fmt::print("{} us, jitter of half of it: {:.3f} of the link\n", round_trip.count() / 1000,
+               placed * 8 / seconds / 10e9);
+    CHECK(placed * 8 / seconds >= 0.7 * 10e9);
+  }
+}
+
 TEST_CASE("one percent of random loss costs at most a tenth of the throughput") {
   for_each_seed(
       3,

@@ -11,7 +11,8 @@ struct CongestionRound {
   Duration delay_min{0};
   Duration wait_sum{0};
   double acked = 0;
-  double lost = 0;  // less losses that turned out to be spurious
+  double lost = 0;      // less those of `spurious`
+  double spurious = 0;  // packets that counted as lost before, and were only late
   double forgone = 0;
   double marked = 0;
   double loss_budget = 0;

@@ -43,6 +43,7 @@ constexpr double kCutLeast = 0.1;
 constexpr double kCutMost = 0.5;
 constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
+constexpr int kUndoRounds = 4;  // a duplicate is reported a round after the retransmission
 constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // Marks count if the round's mean shows this share of the target queue, or if this share of the
 // packets is marked. Packets on different paths meet at some port all the time and are marked
@@ -114,6 +115,7 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   round_.acked += sample.acked_packets;
   round_.lost += sample.lost_packets;
   round_.lost -= sample.spurious_packets;
+  round_.spurious += sample.spurious_packets;
   round_.forgone += sample.forgone_packets;
   round_.marked += sample.ce_marks;
   round_.loss_budget = sample.loss_budget;
@@ -169,6 +171,7 @@ void QueueCongestion::finish_round() {
   mark_share_ += (marks - mark_share_) / 16;
   losses_.add(round_.acked, round_.lost + round_.forgone);
   ++rounds_since_cut_;
+  undo_spurious_cut();
   buffer_rival_.end_round(round_, base_.value(), window_, believable());
   watch_standing_queue();
   if (competing_)
@@ -194,12 +197,30 @@ void QueueCongestion::decide() {
     losses_.clear();
     resting_ = 1;
   } else if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
-    cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
-    losses_.clear();
-    resting_ = 1;
+    cut_by_losses();
   } else if (round_.limited) {
     grow(half_budget);
   }
+}
+
+void QueueCongestion::cut_by_losses() {
+  LossCut made = loss_cut_.value_or(LossCut{losses_, window_, slow_start_});
+  made.losses = losses_;
+  cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
+  loss_cut_ = made;
+  losses_.clear();
+  resting_ = 1;
+}
+
+// Restores the window if the packets of the last cut were only late (Eifel, RFC 3522; RFC 3708).
+void QueueCongestion::undo_spurious_cut() {
+  if (rounds_since_cut_ > kUndoRounds) loss_cut_.reset();
+  if (!loss_cut_ || round_.spurious <= 0) return;
+  loss_cut_->losses.add(0, -round_.spurious);
+  if (loss_cut_->losses.exceeds(kLossTolerance)) return;
+  window_ = std::max(window_, loss_cut_->window);
+  slow_start_ = loss_cut_->slow_start;
+  loss_cut_.reset();
 }
 
 bool QueueCongestion::marks_count() const {
@@ -338,6 +359,7 @@ void QueueCongestion::cut(double share) {
   slow_start_ = false;
   window_ *= 1 - share;
   rounds_since_cut_ = 0;
+  loss_cut_.reset();
 }
 
 void QueueCongestion::on_stall(Time) {
@@ -347,6 +369,7 @@ void QueueCongestion::on_stall(Time) {
   slow_start_ = true;
   resting_ = 0;
   competing_ = false;
+  loss_cut_.reset();
 }
 
 }  // namespace dlcp::core

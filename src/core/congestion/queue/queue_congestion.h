@@ -9,8 +9,8 @@
 //   and is cut by the queue's share of the RTT, and a little more, so that the queue empties.
 // - A larger window has a smaller target, so that flows that share a queue become equal. Every
 //   sender may have a few packets of its own in the queue, as in TCP Vegas.
-// - Random loss does not slow the sender, a loss rate above a tolerance does. Losses of licensed
-//   traffic have their own tolerance (src/ARCHITECTURE.md, Bounded loss).
+// - Random loss does not slow the sender, a loss rate above a tolerance does, unless the packets
+//   were only late. Licensed losses have their own tolerance (src/ARCHITECTURE.md, Bounded loss).
 // - ECN marks cut the window as in DCTCP, but by no more than the measured queue. They are ignored
 //   while they are few and no queue is measured, because sprayed packets meet at some port all the
 //   time. A large window reacts to fewer marks, so that the largest sender yields first. A small
@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "core/congestion/congestion.h"
 #include "core/congestion/queue/buffer_rival.h"
@@ -70,6 +71,8 @@ class QueueCongestion final : public CongestionControl {
   void compete();
   void grow(double half_budget);
   void cut(double share);
+  void cut_by_losses();
+  void undo_spurious_cut();
   void cap_by_delivery();
 
   const double target_least_;  // ns
@@ -79,6 +82,12 @@ class QueueCongestion final : public CongestionControl {
   QuietDelay quiet_;
   AnswerWait answers_;
   LossWindow losses_;
+  struct LossCut {  // a recent cut by `losses`, and the state before it
+    LossWindow losses;
+    double window;
+    bool slow_start;
+  };
+  std::optional<LossCut> loss_cut_;
   CongestionRound round_;
   Time now_{};
   Time round_ends_{};
@@ -96,8 +105,7 @@ class QueueCongestion final : public CongestionControl {
   double window_before_cut_ = 0;
   double queue_before_cut_ = 0;  // ns
   int rounds_since_cut_ = 0;
-  int resting_ = 0;  // rounds left without decisions
-
+  int resting_ = 0;             // rounds left without decisions
   int standing_rounds_ = 0;     // successive rounds with a queue above the target
   double standing_window_ = 0;  // window when they began
   std::size_t rebased_at_ = 0;  // round
