@@ -101,12 +101,24 @@ TEST_CASE("data beyond the eager allowance or the pool is not stored, and may ar
   CHECK(q.data(0, 4096, 512) == Receipt::kPlaced);
 }
 
+TEST_CASE("the padding of a message's last packet is not placed") {
+  Queue q;
+  std::vector<std::byte> buffer(400, std::byte{0});
+  q.post(1, buffer);
+  CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
+  CHECK(q.data(0, 300, 128) == Receipt::kPlaced);
+  CHECK(q.data(0, 300, 256, 128) == Receipt::kPlaced);
+  REQUIRE(q.queue.pop_done());
+  CHECK(buffer[299] == std::byte{1});
+  CHECK(buffer[300] == std::byte{0});
+}
+
 TEST_CASE("impossible offsets, lengths and message numbers are refused") {
   Queue q;
   std::vector<std::byte> buffer(1000);
   q.post(1, buffer);
   CHECK(q.data(0, 300, 64, 128) == Receipt::kOutOfWindow);   // not a multiple of the payload
-  CHECK(q.data(0, 300, 256, 128) == Receipt::kOutOfWindow);  // the last chunk has 44 bytes
+  CHECK(q.data(0, 300, 256, 127) == Receipt::kOutOfWindow);  // the last chunk has 44 bytes
   CHECK(q.data(0, 300, 384, 0) == Receipt::kOutOfWindow);    // beyond the end
   CHECK(q.data(8, 128, 0) == Receipt::kOutOfWindow);         // 2 x 4 requests ahead
   CHECK(q.data(0, 300, 0) == Receipt::kPlaced);

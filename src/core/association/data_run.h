@@ -23,7 +23,7 @@ struct DataRun {
   bool ends = false;                // no further packet may join
 
   void add(const wire::DataHeader& header, std::size_t payload_bytes) {
-    const bool ends_one = header.offset + payload_bytes == header.message_bytes;
+    const bool ends_one = header.offset + payload_bytes >= header.message_bytes;
     if (ends_one || !ends_message) message_bytes = header.message_bytes;
     const auto newer = static_cast<std::int16_t>(header.window_epoch - window_epoch);
     if (packets == 0 || newer > 0) window_epoch = header.window_epoch;

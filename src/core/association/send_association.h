@@ -137,6 +137,7 @@ class SendAssociation final : private ChunkStates {
                           double most) const;
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
                              wire::PathIndex path) const;
+  bool pads(std::size_t bytes, std::size_t message_bytes) const;
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);
   void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);

@@ -81,6 +81,18 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
   return header;
 }
 
+// A message that has sent its last packet, of `bytes`, would end the burst, because only the last
+// packet of a burst may be shorter. If others follow, and if the message becomes longer by at most
+// this share, the packet is padded to the size of the others.
+constexpr std::size_t kPaddingShare = 16;
+
+bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
+  const AssociationTerms& terms = setup_.terms();
+  return bytes < terms.payload_bytes && burst_.bytes == terms.payload_bytes &&
+         (terms.payload_bytes - bytes) * kPaddingShare <= message_bytes &&
+         terms.protection == wire::Protection::kHeader && streams_.has_next();
+}
+
 // Sends as many chunks of one message as `out` holds: run_packets() of them.
 void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& first,
                                FrameWriter& frames, std::span<wire::TxPacket> out) {
@@ -94,13 +106,17 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
   const std::size_t begin = first.chunk * payload_bytes;
   std::size_t at = begin;
+  const bool reaches_end = begin + out.size() * payload_bytes > message.size();
+  const bool padded = reaches_end && burst_.left > out.size() &&
+                      pads(message.size() % payload_bytes, message.size());
   std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
   for (std::size_t i = 0; i < out.size(); ++i, ++number) {
     const std::size_t bytes = std::min(payload_bytes, message.size() - at);
     header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
-    const auto payload = message.subspan(at, bytes);
+    auto payload = message.subspan(at, bytes);
+    if (padded && i + 1 == out.size()) payload = frames.padded(payload, payload_bytes);
     if (together)
       FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
     else
@@ -114,7 +130,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   streams_.on_sent(at - begin);
   stream.counters().add(Counter::kPacketsSent, out.size());
   stream.counters().add(Counter::kBytesSent, at - begin);
-  burst_.left = (at - begin) % payload_bytes == 0 ? burst_.left - out.size() : 0;
+  burst_.left = padded || !reaches_end ? burst_.left - out.size() : 0;
 }
 
 // Sends the next piece of the chunk in cut_.
@@ -125,8 +141,11 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   const ChunkRef& chunk = cut_.chunk();
   const std::uint32_t payload_bytes = prober_.size().payload_bytes();
   wire::Buffer* frame = sent.coding.used() ? &frames.take() : nullptr;
-  const ChunkCut::Piece piece =
+  ChunkCut::Piece piece =
       frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
+  const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
+  const bool padded = frame == nullptr && burst_.left > 0 && bytes == sent.bytes &&
+                      pads(bytes, sent.message_bytes) && !prober_.size().shrunk();
   wire::DataHeader header = header_of(now, stream, chunk.message, cut_.path());
   header.message_bytes = sent.message_bytes;
   header.offset = piece.offset;
@@ -137,6 +156,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.traffic_class = sent.traffic_class;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
+  if (padded) piece.payload = frames.padded(piece.payload, payload_bytes);
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 
@@ -146,7 +166,6 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
         piece.ends ? stream.queue().ended_by(chunk.message) : LicensedEnd::kNothing);
   }
   paths_.on_sent(header.path);
-  const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
   count_sent(stream.counters(), bytes, sent.again);
   if (piece.coding.used()) {
     stream.counters().add(Counter::kBytesCompressed, bytes);
@@ -255,7 +274,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     ++count;
     window_.on_sent(now);
     pacer_.on_sent(now, 1, burst_.packet_time, 2 * kBurstSpan);
-    if (bytes < burst_.bytes) burst_.left = 0;
+    if (bytes < burst_.bytes && out[count - 1].payload.size() < burst_.bytes) burst_.left = 0;
     // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())
       count += emit_sent_once(now, frames, out.subspan(count));

@@ -53,6 +53,8 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   const std::size_t left =
       std::size_t{header.message_bytes} - std::min(header.message_bytes, header.offset - begin);
   const std::size_t expected = std::min<std::size_t>(chunk_size, left);
+  // The last packet of a message may be padded to the size of the others.
+  if (begin == 0 && payload.size() == chunk_size) payload = payload.first(expected);
   const bool whole = begin == 0 && payload.size() == expected &&
                      (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
   if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Receipt::kOutOfWindow;
