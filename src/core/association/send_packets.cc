@@ -10,12 +10,26 @@
 namespace dlcp::core {
 namespace {
 
+// The last packet of a message is padded to the size of the others if more packets follow in its
+// burst, because a shorter packet ends a burst, here and in the kernels of both hosts; but not if
+// the message becomes longer by more than this share.
+constexpr std::size_t kPaddingShare = 16;
+
 void count_sent(Counters& counters, std::size_t bytes, bool again) {
   counters.add(Counter::kPacketsSent);
   counters.add(Counter::kBytesSent, bytes);
   if (!again) return;
   counters.add(Counter::kPacketsRetransmitted);
   counters.add(Counter::kBytesRetransmitted, bytes);
+}
+
+// A copy of the payload in the memory of `frames`, with zeros behind it.
+std::span<const std::byte> padded_copy(std::span<const std::byte> payload, std::size_t bytes,
+                                       FrameWriter& frames) {
+  wire::Buffer& copy = frames.take();
+  copy.assign(bytes, std::byte{0});
+  std::ranges::copy(payload, copy.begin());
+  return copy;
 }
 
 }  // namespace
@@ -81,11 +95,6 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
   return header;
 }
 
-// A message that has sent its last packet, of `bytes`, would end the burst, because only the last
-// packet of a burst may be shorter. If others follow, and if the message becomes longer by at most
-// this share, the packet is padded to the size of the others.
-constexpr std::size_t kPaddingShare = 16;
-
 bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
   const AssociationTerms& terms = setup_.terms();
   return bytes < terms.payload_bytes && burst_.bytes == terms.payload_bytes &&
@@ -116,7 +125,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
     auto payload = message.subspan(at, bytes);
-    if (padded && i + 1 == out.size()) payload = frames.padded(payload, payload_bytes);
+    if (padded && i + 1 == out.size()) payload = padded_copy(payload, payload_bytes, frames);
     if (together)
       FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
     else
@@ -156,7 +165,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.traffic_class = sent.traffic_class;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
-  if (padded) piece.payload = frames.padded(piece.payload, payload_bytes);
+  if (padded) piece.payload = padded_copy(piece.payload, payload_bytes, frames);
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 

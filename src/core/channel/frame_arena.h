@@ -100,13 +100,6 @@ class FrameWriter {
 
   // Memory for a payload that is made here; it stays valid as long as frames of emit().
   wire::Buffer& take() { return arena_.take(); }
-  // A copy of the payload with zeros behind it, `bytes` long.
-  std::span<const std::byte> padded(std::span<const std::byte> payload, std::size_t bytes) {
-    wire::Buffer& copy = take();
-    copy.assign(bytes, std::byte{0});
-    std::ranges::copy(payload, copy.begin());
-    return copy;
-  }
   // If the payload of `packet` is in `frame`, copies the header in front of it, so that the packet
   // is one contiguous frame in the arena.
   static void join(wire::Buffer& frame, wire::TxPacket& packet) {
