@@ -167,6 +167,12 @@ bool Endpoint::has_sendable(ConnectionId connection) const {
   return sending != nullptr && sending->has_sendable();
 }
 
+bool Endpoint::has_in_flight(ConnectionId connection) const {
+  const Slot* slot = parts_->slots.find(connection);
+  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  return sending != nullptr && sending->association().has_in_flight();
+}
+
 void Endpoint::close(Time now, ConnectionId connection) {
   Slot* slot = parts_->slots.find(connection);
   if (slot != nullptr && slot->held_by_user) parts_->lifecycle.close(now, *slot);

@@ -71,6 +71,7 @@ class Endpoint {
   // True if posted data waits only for its turn and the windows. False if it waits for the peer to
   // post a receive, or, if it exceeds the receiver's reserve, for more credit.
   bool has_sendable(ConnectionId connection) const;
+  bool has_in_flight(ConnectionId connection) const;  // or others that send to the same peer have
 
   // Returns at once. The memory of unfinished requests is not accessed any more; if there were any,
   // the peer is told that the connection was aborted. A record of the connection (Departed) answers
@@ -78,8 +79,7 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // While forbidden, every message that is posted is exact, whatever its licence. Messages that are
-  // posted afterwards follow their licences again.
+  // While forbidden, every message that is posted is exact, whatever its licence.
   void forbid_loss(bool forbidden);
   // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;

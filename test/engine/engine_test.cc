@@ -31,6 +31,23 @@ TEST_CASE("all bytes arrive even if the datapath accepts three packets at a time
   CHECK(pair.wire->refused > 0);
 }
 
+TEST_CASE(
+    "a message leaves when it is posted if nothing is in flight, and otherwise with the next "
+    "test") {
+  Pair pair;
+  pair.join();
+  std::vector<std::byte> first(64);
+  std::vector<std::byte> second(64);
+  const auto sent = [&] { return pair.a->counters()[core::Counter::kPacketsSent]; };
+  Request* const leaves = pair.post(*pair.a, *pair.sends, first);
+  CHECK(sent() == 1);
+  pair.post(*pair.a, *pair.sends, second);
+  CHECK(sent() == 1);
+  Request::Outcome outcome;
+  CHECK(pair.a->test(*leaves, outcome) == Request::State::kPending);
+  CHECK(sent() == 2);
+}
+
 TEST_CASE("packets lost within a licence become zeros, and the request reports the lost bytes") {
   Pair pair;
   pair.join();

@@ -120,6 +120,7 @@ class SendAssociation final : private ChunkStates {
   // only if all of it fits into `out`, or if it is larger than the whole array.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
+  bool has_in_flight() const { return window_.in_flight() > 0; }
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
  private:

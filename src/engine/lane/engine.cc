@@ -148,7 +148,9 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   }
   request->waited_for = connection.waited_for;
   if (request->waited_for) presence_.waits();
-  flush(hold.now());
+  // The caller posts other requests before it tests this one. They leave together then, unless
+  // nothing is under way to the peer.
+  if (sends && !endpoint_.has_in_flight(connection.id)) flush(hold.now());
   take_events(hold.now());
   return request;
 }
