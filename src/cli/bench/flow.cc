@@ -62,16 +62,13 @@ bool SendFlow::post() {
   return !offered_;
 }
 
+// One pass of NCCL's proxy thread over a connection: it posts a message or tests the oldest.
 bool SendFlow::step(std::int64_t measure_from) {
-  bool moved = false;
-  while (lane_.under_way() < inflight_ && posted() < limit_ + end_markers_ && post())
-    moved = true;
-  while (lane_.test()) {
-    const std::int64_t offered_at = offered_at_[(lane_.done() - 1) % inflight_];
-    if (times_ == nullptr && offered_at >= measure_from) histogram_.add(now_ns() - offered_at);
-    moved = true;
-  }
-  return moved;
+  if (lane_.under_way() < inflight_ && posted() < limit_ + end_markers_ && post()) return true;
+  if (!lane_.test()) return false;
+  const std::int64_t offered_at = offered_at_[(lane_.done() - 1) % inflight_];
+  if (times_ == nullptr && offered_at >= measure_from) histogram_.add(now_ns() - offered_at);
+  return true;
 }
 
 RecvFlow::RecvFlow(NetPlugin& net, const Link& link, const BenchCase& c,
@@ -122,13 +119,12 @@ void RecvFlow::complete(int size, std::int64_t measure_from) {
 }
 
 bool RecvFlow::step(std::int64_t measure_from) {
-  bool moved = false;
   // The sender sends `inflight_` end markers, one for each receive that may be posted.
-  while (lane_.under_way() + ends_ < inflight_ && lane_.posted() < limit_ &&
-         lane_.posted() - freed() < slots().count() &&
-         lane_.post(std::max<std::size_t>(size_, 4), feed_.phandle(lane_.posted()), optional_))
-    moved = true;
-  while (const auto size = lane_.test()) {
+  bool moved =
+      lane_.under_way() + ends_ < inflight_ && lane_.posted() < limit_ &&
+      lane_.posted() - freed() < slots().count() &&
+      lane_.post(std::max<std::size_t>(size_, 4), feed_.phandle(lane_.posted()), optional_);
+  if (const auto size = lane_.test()) {
     complete(*size, measure_from);
     moved = true;
   }
