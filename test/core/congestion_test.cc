@@ -113,6 +113,17 @@ TEST_CASE("a pacer spaces packets; a late caller may catch up by the slack only"
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
+TEST_CASE("a caller whose processor is busy may catch up on a round trip") {
+  Pacer pacer;
+  CHECK(pacer.slack(5ms) == 200us);
+  pacer.on_sent(time_from_ns(0), 1, 10us, 0ns);
+  CHECK_FALSE(pacer.may_send(time_from_ns(0)));
+  CHECK(pacer.slack(5ms) == 5ms);
+  CHECK(pacer.slack(20us) == 200us);
+  pacer.on_other_limit();
+  CHECK(pacer.slack(5ms) == 200us);
+}
+
 TEST_CASE("one or two packets in flight are paced by the last answer once an incast has ended") {
   core::RttEstimator rtt;
   for (int i = 0; i < 50; ++i)

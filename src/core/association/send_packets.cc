@@ -60,7 +60,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView&
   if (small && idle && config_.burst_packets_max == 0)
     packets = std::max(packets, kSmallMessagePackets);
   burst_ = {choice.path, std::min(packets, choice.packets_max),
-            std::min(chunk.payload.size(), payload_bytes), packet_time};
+            std::min(chunk.payload.size(), payload_bytes), packet_time, pacer_.slack(round)};
   stream.counters().add(Counter::kBurstsSent);
   return true;
 }
@@ -135,7 +135,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   }
   if (together) frames.seal(out);
   paths_.on_sent(burst_.path, out.size());
-  pacer_.on_sent(now, out.size(), burst_.packet_time, 2 * kBurstSpan);
+  pacer_.on_sent(now, out.size(), burst_.packet_time, burst_.slack);
   streams_.on_sent(at - begin);
   stream.counters().add(Counter::kPacketsSent, out.size());
   stream.counters().add(Counter::kBytesSent, at - begin);
@@ -251,7 +251,10 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       continue;
     }
     SendStream* stream = streams_.next();
-    if (stream == nullptr) break;
+    if (stream == nullptr) {
+      pacer_.on_other_limit();
+      break;
+    }
     SendQueue& queue = stream->queue();
     auto chunk = queue.next();
     if (!chunk) break;
@@ -259,6 +262,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     const ChunkView view = queue.view(*chunk);
     if (window_.in_flight() >= most) {
       window_.note_stopped(congestion_->window(), view.message_bytes / payload_bytes);
+      pacer_.on_other_limit();
       break;
     }
     // All packets of a burst have the same size, except that the last one may be shorter.
@@ -282,7 +286,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       emit_piece(now, *stream, frames, out[count]);
     ++count;
     window_.on_sent(now);
-    pacer_.on_sent(now, 1, burst_.packet_time, 2 * kBurstSpan);
+    pacer_.on_sent(now, 1, burst_.packet_time, burst_.slack);
     if (bytes < burst_.bytes && out[count - 1].payload.size() < burst_.bytes) burst_.left = 0;
     // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())

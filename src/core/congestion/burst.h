@@ -23,6 +23,7 @@ struct Burst {
   std::size_t left = 0;     // packets that may still follow on the same path
   std::size_t bytes = 0;    // payload of each packet; a shorter packet is the last one
   Duration packet_time{0};  // time per packet at the present rate
+  Duration slack{0};        // sending time on which a late caller may catch up
 };
 
 // Number of packets of `packet_bytes` in one unit of the datapath, at least 1.

@@ -30,11 +30,21 @@ class Pacer {
     if (window < kFew && 2 * rtt.latest() < rtt.smoothed())
       next_ = std::min(next_, now + packet_time(rtt.latest(), window, slow_start));
   }
-  bool may_send(Time now) const { return now >= next_; }
+  bool may_send(Time now) {
+    const bool may = now >= next_;
+    if (!may) limits_ = true;
+    return may;
+  }
+  // The window or lack of data stops the sender.
+  void on_other_limit() { limits_ = false; }
   Time next() const { return next_; }
 
-  // Packets were sent; each takes the time `took`. A late caller may catch up on `slack` of sending
-  // time.
+  // The sending time on which a late caller may catch up: a whole RTT if only pacing made it wait,
+  // because its processor is busy then.
+  Duration slack(Duration round_trip) const {
+    return limits_ ? std::max(kSlack, round_trip) : kSlack;
+  }
+  // Packets were sent; each takes the time `took`.
   void on_sent(Time now, std::size_t packets, Duration took, Duration slack) {
     const auto sent = static_cast<std::int64_t>(packets);
     const std::int64_t unpaced = std::min<std::int64_t>(free_, sent);
@@ -48,9 +58,11 @@ class Pacer {
   static constexpr double kGainSlowStart = 3;
   static constexpr double kFree = 10;  // packets
   static constexpr double kFew = 2;
+  static constexpr Duration kSlack = std::chrono::microseconds(200);
 
   Time next_{};
   std::int64_t free_ = 0;  // packets that leave unpaced
+  bool limits_ = false;    // the last stop of the sender was due to pacing
 };
 
 }  // namespace dlcp::core
