@@ -12,9 +12,8 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr int kReceiveBatches = 2;     // per step: limits how long a caller is delayed
-constexpr int kTransmitBatches = 4;    // also per step
-constexpr Duration kStepTakes = 50us;  // approximately
+constexpr int kReceiveBatches = 2, kTransmitBatches = 4;  // per step, so that callers return soon
+constexpr Duration kStepTakes = 50us, kStepTakesMost = 1ms;  // usually, and on busy processors
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so within the peer timeout: it may be "
@@ -148,8 +147,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   }
   request->waited_for = connection.waited_for;
   if (request->waited_for) presence_.waits();
-  // The caller posts other requests before it tests this one. They leave together then, unless
-  // nothing is under way to the peer.
+  // If packets are in flight, it leaves with the next step, and with what is posted until then.
   if (sends && !endpoint_.has_in_flight(connection.id)) flush(hold.now());
   take_events(hold.now());
   return request;
@@ -196,7 +194,6 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
 }
 
 void Engine::release_memory(Connection& connection, const Memory& registered) {
-  const bool sends = connection.sends;
   {
     Hold hold(*this);
     if (connection.uses(registered)) {
@@ -211,13 +208,13 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
       flush(hold.now());
     }
   }
-  if (!sends) wait_until_placed({registered.data, registered.bytes});
-  if (sends || datapath_->placer() != nullptr) reclaim({registered.data, registered.bytes});
+  if (!connection.sends) wait_until_placed({registered.data, registered.bytes});
+  if (connection.sends || datapath_->placer() != nullptr)
+    reclaim({registered.data, registered.bytes});
 }
 
 // Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it
-// forces this. Hardware may be delayed by a port that is down, and the packets belong to a
-// connection that no longer needs them.
+// forces this, because hardware may be delayed by a port that is down.
 void Engine::reclaim(std::span<std::byte> memory) {
   const Time end = steady_now() + kReclaimPatience;
   constexpr timespec kPause{0, 20'000};
@@ -231,7 +228,7 @@ void Engine::reclaim(std::span<std::byte> memory) {
   }
 }
 
-// Waits without the lock and without limit, because a placement that has begun cannot be stopped.
+// Without the lock and without limit, because a placement that has begun cannot be stopped.
 void Engine::wait_until_placed(std::span<const std::byte> memory) {
   constexpr timespec kPause{0, 20'000};
   for (;; nanosleep(&kPause, nullptr)) {
@@ -292,17 +289,22 @@ void Engine::count_callers(int more) {
   const Hold hold(*this, std::try_to_lock);  // its destructor handles callers that may leave
 }
 
+// Receiving and sending may each take as long as the last step is ago: on a busy processor steps
+// are rare, and this caller may lose the processor again if it finds its request pending.
 void Engine::step(Time now) {
-  for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch)
+  const Duration away = std::min(now - stepped_, kStepTakesMost);
+  const Time end = now + away;
+  for (int batch = 0; (batch < kReceiveBatches || now < end) && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took time, and arrival times are relative to now
-  flush(now);
+  flush(now, now + away);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
   take_events(now);
   report(now);
+  stepped_ = now;
 }
 
-void Engine::flush(Time now) {
-  for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch)
+void Engine::flush(Time now, Time end) {
+  for (int batch = 0; (batch < kTransmitBatches || now < end) && pump_.transmit(now).more; ++batch)
     now = steady_now();  // sending took time, which must not count as age of later packets
 }
 

@@ -56,8 +56,7 @@ class Engine {
                const wire::EndpointAddress& to, const core::Refusal& why);
   // nullptr: none yet. Fails if the listener's context has failed or the peer has declined.
   Result<Connection*> accept(core::ListenerId listener, core::ContextId context);
-  // Drives a step. kClosed if the connection has failed.
-  core::ConnectionState poll_state(Connection& connection);
+  core::ConnectionState poll_state(Connection& connection);  // drives a step
   // nullptr: try again later. Fails if the connection has failed.
   Result<Request*> send(Connection& connection, const Memory& message,
                         const core::Licence& licence = {});
@@ -89,7 +88,7 @@ class Engine {
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
   void step(Time now);
-  void flush(Time now);  // sends packets that a call from above has queued
+  void flush(Time now, Time end = {});  // sends what is queued: a few batches, and more until `end`
   void take_events(Time now);
   void on_event(Time now, const core::Event& event);
   void finish(Time now, Request& request, const core::Event& event);
@@ -110,6 +109,7 @@ class Engine {
   Notices notices_;
   Presence presence_;
   Failures failures_;
+  Time stepped_{};              // time of the last step
   Time helper_wakes_ = kNever;  // when the helper's own timer expires
   bool logged_copies_ = false;
   bool helper_runs_ = false;
