@@ -1,6 +1,4 @@
-// The timers of a connection, by name, at exact times.
-#include "core/endpoint/timers.h"
-
+// The timers of a receiving stream and its association, at exact times.
 #include <memory>
 #include <vector>
 
@@ -26,7 +24,6 @@ struct Receiver {
     start.payload_bytes = 1408;
     stream.on_start(now, start, 0);
   }
-  Time at(Timer timer) const { return stream.deadlines().at(timer); }
 
   Config config;
   Counters counters;
@@ -40,31 +37,22 @@ struct Receiver {
 
 }  // namespace
 
-TEST_CASE("the earliest timer determines the timeout, and each fires at its time") {
-  Deadlines deadlines;
-  CHECK(deadlines.next() == kNever);
-  CHECK_FALSE(deadlines.due(Timer::kPace, kStart));
-  deadlines.set(Timer::kPeer, kStart + 30s);
-  deadlines.set(Timer::kLoss, kStart + 2ms);
-  deadlines.set(Timer::kAck, kStart + 50us);
-  CHECK(deadlines.next() == kStart + 50us);
-  CHECK_FALSE(deadlines.due(Timer::kLoss, kStart + 2ms - 1ns));
-  CHECK(deadlines.due(Timer::kLoss, kStart + 2ms));
-  deadlines.set(Timer::kAck, kNever);
-  CHECK(deadlines.next() == kStart + 2ms);
-}
-
 TEST_CASE("a receiver that is not accepted yet waits for its sender only, and probes after 20 ms") {
   Receiver receiver;
-  CHECK(receiver.at(Timer::kPeer) == kStart + receiver.config.peer_timeout);
-  CHECK(receiver.at(Timer::kProbe) == kNever);  // the sender must send START
+  const Duration patience = receiver.config.peer_timeout;
+  CHECK(receiver.stream.next_timeout() == kStart + patience);  // the sender must send START
   receiver.start(kStart + 1ms);
-  CHECK(receiver.at(Timer::kPeer) == kStart + 1ms + receiver.config.peer_timeout);
-  CHECK(receiver.at(Timer::kProbe) == kStart + 21ms);
   CHECK(receiver.association->next_timeout() == kNever);
   CHECK(receiver.stream.next_timeout() == kStart + 21ms);
+  receiver.stream.on_timeout(kStart + 1ms + patience - 1ns);
+  CHECK_FALSE(receiver.stream.failed());
   receiver.stream.on_accepted();
   CHECK(receiver.stream.next_timeout() == kNever);  // no timer is set
+
+  Receiver forgotten;
+  forgotten.start(kStart + 1ms);
+  forgotten.stream.on_timeout(kStart + 1ms + patience);
+  CHECK(forgotten.stream.failed());
 }
 
 TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later") {
@@ -74,7 +62,7 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   std::vector<std::byte> buffer(100'000);
   receiver.stream.post(kStart, 1, buffer, {}, receiver.placements);
   CHECK(receiver.association->next_timeout() == kStart + 50us);
-  CHECK(receiver.at(Timer::kProbe) == kStart + 20ms);
+  CHECK(receiver.stream.next_timeout() == kStart + 20ms);
 
   const Time now = kStart + 10us;
   const std::vector<std::byte> payload(1408);
@@ -93,7 +81,7 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   std::vector<wire::TxPacket> out(4);
   CHECK(receiver.association->poll_transmit(now, frames, out) == 1);
   CHECK(receiver.association->next_timeout() == now + kWindowReclaim);
-  CHECK(receiver.at(Timer::kProbe) == now + 20ms);
+  CHECK(receiver.stream.next_timeout() == now + 20ms);
   receiver.association->on_timeout(now + kWindowReclaim);
   CHECK(receiver.association->next_timeout() == kNever);
   receiver.stream.on_timeout(now + receiver.config.peer_timeout - 1ns);

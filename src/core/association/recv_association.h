@@ -17,7 +17,6 @@
 #include "core/coding/decoder.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/endpoint/timers.h"
 #include "core/flow_control/ack_clock.h"
 #include "core/flow_control/credit_pool.h"
 #include "core/placement/recv_placing.h"

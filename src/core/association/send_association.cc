@@ -250,15 +250,13 @@ bool SendAssociation::owes_progress() const {
   return streams_.any_of([](const SendStream& stream) { return stream.owes_progress(); });
 }
 
-Deadlines SendAssociation::deadlines() const {
-  Deadlines deadlines;
-  if (!setup_.established()) return deadlines;
-  deadlines.set(Timer::kProbe, prober_.next_timeout(owes_progress()));
-  deadlines.set(Timer::kLoss, flight_.deadline());
-  if (placing_) deadlines.set(Timer::kHandshake, placing_->next_timeout());
+Time SendAssociation::next_timeout() const {
+  if (!setup_.established()) return kNever;
+  Time next = std::min(prober_.next_timeout(owes_progress()), flight_.deadline());
+  if (placing_) next = std::min(next, placing_->next_timeout());
   if (window_.in_flight() < window_.most(congestion_->window()) && streams_.has_next())
-    deadlines.set(Timer::kPace, pacer_.next());
-  return deadlines;
+    return std::min(next, pacer_.next());
+  return next;
 }
 
 void SendAssociation::on_timeout(Time now) {

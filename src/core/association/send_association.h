@@ -26,7 +26,6 @@
 #include "core/congestion/congestion.h"
 #include "core/congestion/pacer.h"
 #include "core/counters.h"
-#include "core/endpoint/timers.h"
 #include "core/flow_control/send_window.h"
 #include "core/loss_detection/ack_reader.h"
 #include "core/loss_detection/flight.h"
@@ -111,8 +110,7 @@ class SendAssociation final : private ChunkStates {
   // Schedules probes while any stream waits() for the peer. Called when this may have changed.
   void watch(Time now);
   void on_timeout(Time now);
-  Deadlines deadlines() const;
-  Time next_timeout() const { return deadlines().next(); }
+  Time next_timeout() const;
 
   // --- to the network
   // Writes packets to `out` and returns their number. `out` is the free part of an array of `whole`

@@ -328,12 +328,8 @@ void RecvStream::on_refused(Time now) {
   if (liveness_.on_refused(now, kPingFirst)) ping_clock_.expire(now);
 }
 
-Deadlines RecvStream::deadlines() const {
-  Deadlines deadlines;
-  if (failed()) return deadlines;
-  deadlines.set(Timer::kPeer, liveness_.deadline());
-  deadlines.set(Timer::kProbe, ping_clock_.next_timeout());
-  return deadlines;
+Time RecvStream::next_timeout() const {
+  return failed() ? kNever : std::min(liveness_.deadline(), ping_clock_.next_timeout());
 }
 
 void RecvStream::on_timeout(Time now) {

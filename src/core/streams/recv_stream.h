@@ -13,7 +13,6 @@
 #include "core/channel/frame_arena.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/endpoint/timers.h"
 #include "core/endpoint_types.h"
 #include "core/liveness/liveness.h"
 #include "core/liveness/probe_clock.h"
@@ -63,8 +62,7 @@ class RecvStream {
   void permit(std::uint64_t first);  // posted messages from this number on, if there is a card
   void on_permit_ended(Time now, std::uint64_t message, std::vector<Placement>& placements);
   void answered(Time now);  // a sign of life
-  Deadlines deadlines() const;
-  Time next_timeout() const { return deadlines().next(); }
+  Time next_timeout() const;
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
   std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);  // STOP, NEED

@@ -1,5 +1,6 @@
 #include "core/streams/send_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/liveness/peer_errors.h"
@@ -205,13 +206,10 @@ void SendStream::on_refused(Time now) {
   open() ? association_->probe_now(now) : handshake_.retry_soon(now);
 }
 
-Deadlines SendStream::deadlines() const {
-  Deadlines deadlines;
-  if (failed()) return deadlines;
-  deadlines.set(Timer::kPeer, liveness_.deadline());
-  deadlines.set(Timer::kSentOnce, lossy_.next_timeout(association_->round_trip()));
-  if (!open()) deadlines.set(Timer::kHandshake, handshake_.next_timeout());
-  return deadlines;
+Time SendStream::next_timeout() const {
+  if (failed()) return kNever;
+  return std::min({liveness_.deadline(), lossy_.next_timeout(association_->round_trip()),
+                   handshake_.next_timeout()});
 }
 
 void SendStream::on_timeout(Time now) {

@@ -13,7 +13,6 @@
 #include "core/channel/frame_arena.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/endpoint/timers.h"
 #include "core/endpoint_types.h"
 #include "core/liveness/liveness.h"
 #include "core/setup/handshake.h"
@@ -76,8 +75,7 @@ class SendStream {
 
   // --- time
   void on_timeout(Time now);
-  Deadlines deadlines() const;
-  Time next_timeout() const { return deadlines().next(); }
+  Time next_timeout() const;
   // Tells Liveness what the peer must send now: nothing, any frame, or an ACK of more data.
   void watch(Time now);
   bool waits() const { return open() && !peer_closed_ && !queue_.empty(); }
