@@ -105,7 +105,7 @@ TEST_CASE("full checksums are used if either side wants them") {
   frame.datagram_bytes_max = 8972;
   frame.protection = wire::Protection::kFull;
   s.handshake->on_welcome(Scene::t0, frame);
-  CHECK(s.handshake->protection() == wire::Protection::kFull);
+  CHECK(s.handshake->terms().protection == wire::Protection::kFull);
 }
 
 TEST_CASE("the shortest answer time is taken as the round trip, within bounds") {

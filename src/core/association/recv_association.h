@@ -47,7 +47,6 @@ class RecvAssociation {
   std::uint32_t place() const { return open_.place; }
   std::uint64_t sender_token() const { return open_.sender_token; }
   const wire::EndpointAddress& sender() const { return open_.sender; }
-  std::uint32_t key_stream() const { return open_.key_stream; }
   Channel& channel() { return channel_; }
   Decoder& decoder() { return decoder_; }
   RecvPlacing* placing() const { return placing_.get(); }  // null: no card places data here

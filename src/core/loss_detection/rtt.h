@@ -1,5 +1,4 @@
-// RTT estimate as in RFC 6298 (gains 1/8 and 1/4), and the smallest sample, which approximates the
-// RTT without queues.
+// RTT estimate as in RFC 6298 (gains 1/8 and 1/4).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,6 @@ class RttEstimator {
  public:
   void add(Duration sample) {
     latest_ = sample = std::max(sample, Duration(1));
-    minimum_ = has_sample() ? std::min(minimum_, sample) : sample;
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -26,7 +24,6 @@ class RttEstimator {
   bool has_sample() const { return smoothed_ > Duration::zero(); }
   Duration smoothed() const { return smoothed_; }
   Duration variation() const { return variation_; }
-  Duration minimum() const { return minimum_; }
   Duration latest() const { return latest_; }
 
   // The time within which an answer normally arrives; `fallback` until the first sample.
@@ -39,7 +36,6 @@ class RttEstimator {
  private:
   Duration smoothed_{0};
   Duration variation_{0};
-  Duration minimum_{0};
   Duration latest_{0};
 };
 

@@ -67,10 +67,8 @@ class Handshake {
     return receiver_token_ != 0 ? receiver_token_ : wire::listener_token(target_.listener);
   }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
-  wire::Protection protection() const { return protection_; }
   // Header and tag bytes of a data packet.
   std::size_t overhead_bytes() const { return wire::overhead_bytes(protection_); }
-  std::size_t packet_bytes() const { return payload_bytes_ + overhead_bytes(); }
   // Used as RTT until data has been acknowledged, 1 ms to 1 s: otherwise data on a long path would
   // be probed for, and counted as lost, too early. It is not an RTT sample, because a process that
   // is busy starting may read the answer late. 50 ms before the first answer.
