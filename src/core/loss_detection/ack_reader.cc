@@ -29,9 +29,8 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
     if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
     const Duration total = arrived_at - sent_at;
     const Duration fabric = std::max(total - held, Duration(1));
-    const bool marked = report.ce_marks > 0;
     if (sent_at < woken_at_) {  // the time includes a pause of this process
-      learners.paths.on_report(report.path, report.highest_sequence, round_trip, marked);
+      learners.paths.on_report(report.path, report.highest_sequence, round_trip);
       continue;
     }
     newest = {fabric, held};
@@ -39,7 +38,7 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
     learners.congestion.on_delay(now, fabric, answer);
     first = false;
     sample.ce_marks += report.ce_marks;
-    learners.paths.on_report(report.path, report.highest_sequence, fabric, marked);
+    learners.paths.on_report(report.path, report.highest_sequence, fabric);
   }
   if (!first) rtt_.add(round_trip_min);
   return newest;

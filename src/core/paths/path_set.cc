@@ -12,7 +12,6 @@ namespace {
 constexpr double kDelayGain = 0.25;
 constexpr double kLossGain = 1.0 / 32;
 constexpr double kLossPenalty = 20;  // a path that loses 5% scores like one of twice the delay
-constexpr double kMarkPenalty = 1.25;
 // With two choices both can be on the same slow link: of 32 paths over four links in 1/16 of the
 // cases, which is more traffic than a link at a tenth of its rate can carry. Further choices reduce
 // this.
@@ -23,9 +22,6 @@ constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
 // At most one burst in this many is a trial, so that a small window is not spent on trials.
 constexpr unsigned kTrialEvery = 4;
-// A repair avoids trials, because its second loss delays the message further. If a sender has only
-// repairs, some must try nevertheless.
-constexpr unsigned kRepairsInRow = 64;
 constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
 
@@ -105,11 +101,10 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
   // working path.
   if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   const bool all_avoided = avoided_ == paths_.size();
-  const bool repair = cargo == Cargo::kRepair && !all_avoided && ++repairs_in_row_ < kRepairsInRow;
-  if (!repair) {
-    repairs_in_row_ = 0;
+  // A repair avoids trials, because its second loss delays the message further.
+  const bool repair = cargo == Cargo::kRepair && !all_avoided;
+  if (!repair)
     if (const auto trial = choose_to_try(now)) return *trial;
-  }
   const auto better = [&](std::size_t one, std::size_t other) {
     return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
   };
@@ -127,7 +122,7 @@ std::uint8_t PathSet::choose_for_probe() {
   return static_cast<std::uint8_t>(turn_);
 }
 
-void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay, bool marked) {
+void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay) {
   Path& path = paths_[index];
   const std::uint32_t news = delivered + 1 - path.delivered;
   if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
@@ -135,7 +130,6 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   proven_[reports_++ % proven_.size()] = index;
   path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
   restore(path);
-  if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
   for (Duration* smoothed : {&typical_delay_, &path.delay})
     if (*smoothed == Duration::zero())
       *smoothed = delay;

@@ -27,7 +27,7 @@ class PathSet {
     std::size_t packets_max = 0;  // 1 on a path that is only being tried
   };
   // `packet_time` is the time per packet at the current rate. A repair takes one of the paths that
-  // have delivered last, and seldom one that is only being tried.
+  // have delivered last.
   enum class Cargo { kNew, kRepair };
   Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew);
 
@@ -39,7 +39,7 @@ class PathSet {
     paths_[path].sent += static_cast<std::uint32_t>(packets);
   }
   // The peer reports the packets up to number `delivered` (counted from 0) of the path.
-  void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay, bool marked);
+  void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay);
   // A probe on the path was answered: it works in both directions. After a silence, every other of
   // the next bursts takes it, so that acknowledgements arrive while other paths are tried.
   void on_answered(wire::PathIndex path, bool after_silence);
@@ -89,7 +89,6 @@ class PathSet {
   std::size_t avoided_ = 0;
   std::size_t doubted_ = 0;
   unsigned since_trial_ = 0;  // bursts
-  unsigned repairs_in_row_ = 0;
   Rng rng_;
 };
 
