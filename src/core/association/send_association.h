@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/association/endpoint_rate.h"
 #include "core/association/send_setup.h"
 #include "core/association/stream_schedule.h"
 #include "core/bounded_loss/lossy_sends.h"
@@ -24,6 +23,7 @@
 #include "core/config.h"
 #include "core/congestion/burst.h"
 #include "core/congestion/congestion.h"
+#include "core/congestion/endpoint_rate.h"
 #include "core/congestion/pacer.h"
 #include "core/counters.h"
 #include "core/flow_control/send_window.h"

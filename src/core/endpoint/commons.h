@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "core/association/endpoint_rate.h"
 #include "core/channel/strays.h"
 #include "core/config.h"
+#include "core/congestion/endpoint_rate.h"
 #include "core/counters.h"
 #include "core/endpoint_types.h"
 #include "core/flow_control/credit_pool.h"
