@@ -65,7 +65,7 @@ TEST_CASE("when the largest size passes, START follows at once with a payload of
   s.frames(Scene::t0);
   s.welcome(Scene::t0 + 1ms, 8972, 8972);
   CHECK(s.handshake->state() == Handshake::State::kStart);
-  CHECK(s.handshake->payload_bytes() == 69 * 128);  // 8972 - 44 = 8928 = 69.75 granules
+  CHECK(s.handshake->terms().payload_bytes == 69 * 128);  // 8972 - 44 = 8928 = 69.75 granules
   CHECK(s.frames(Scene::t0 + 1ms) == Sizes{0});
   s.handshake->on_started();
   CHECK(s.handshake->state() == Handshake::State::kDone);
@@ -80,7 +80,7 @@ TEST_CASE("the smaller MTU of both interfaces decides") {
   CHECK(s.frames(Scene::t0 + 6ms) == Sizes{1472});
   s.welcome(Scene::t0 + 7ms, 1472, 1472);
   CHECK(s.handshake->state() == Handshake::State::kStart);
-  CHECK(s.handshake->payload_bytes() == 1408);
+  CHECK(s.handshake->terms().payload_bytes == 1408);
 }
 
 TEST_CASE("a size that never passes is abandoned after some rounds") {
@@ -93,7 +93,7 @@ TEST_CASE("a size that never passes is abandoned after some rounds") {
     s.frames(now);
   }
   CHECK(s.handshake->state() == Handshake::State::kStart);
-  CHECK(s.handshake->payload_bytes() == 32 * 128);
+  CHECK(s.handshake->terms().payload_bytes == 32 * 128);
   CHECK(now - Scene::t0 < 200ms);
 }
 
@@ -110,24 +110,24 @@ TEST_CASE("full checksums are used if either side wants them") {
 
 TEST_CASE("the shortest answer time is taken as the round trip, within bounds") {
   Scene s;
-  CHECK(s.handshake->round_trip() == 50ms);
+  CHECK(s.handshake->terms().round_trip == 50ms);
   s.welcome(Scene::t0 + 80ms, 1452, 8972);
-  CHECK(s.handshake->round_trip() >= 80ms);
-  CHECK(s.handshake->round_trip() < 80ms + 1us);  // time stamps have a unit of 128 ns
+  CHECK(s.handshake->terms().round_trip >= 80ms);
+  CHECK(s.handshake->terms().round_trip < 80ms + 1us);  // time stamps have a unit of 128 ns
   s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 40ms);
-  CHECK(s.handshake->round_trip() < 50ms + 1us);
+  CHECK(s.handshake->terms().round_trip < 50ms + 1us);
   s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 90ms);
-  CHECK(s.handshake->round_trip() == 1ms);
+  CHECK(s.handshake->terms().round_trip == 1ms);
   Scene late;
   late.welcome(Scene::t0 + 5s, 1452, 8972);
-  CHECK(late.handshake->round_trip() == 1s);
+  CHECK(late.handshake->terms().round_trip == 1s);
 }
 
 TEST_CASE("the path's delay is the shortest answer time of the largest size") {
   Scene s;
   s.welcome(Scene::t0 + 40us, 1452, 8972);
-  CHECK(s.handshake->took() < 41us);
+  CHECK(s.handshake->terms().took < 41us);
   s.welcome(Scene::t0 + 70us, 1472, 8972);  // larger packets take longer
-  CHECK(s.handshake->took() >= 70us);
-  CHECK(s.handshake->took() < 71us);
+  CHECK(s.handshake->terms().took >= 70us);
+  CHECK(s.handshake->terms().took < 71us);
 }

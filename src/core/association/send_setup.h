@@ -17,9 +17,11 @@ namespace dlcp::core {
 struct AssociationTerms {
   std::uint32_t payload_bytes = 0;  // of a packet; 0: not established yet
   wire::Protection protection = wire::Protection::kHeader;
-  // Used as RTT until data has been acknowledged; see Handshake.
+  // Used as RTT until data has been acknowledged, 1 ms to 1 s: otherwise data on a long path would
+  // be probed for, and counted as lost, too early. It is not an RTT sample, because a process that
+  // is busy starting may read the answer late. 50 ms before the first answer.
   Duration round_trip{std::chrono::milliseconds(50)};
-  Duration took{Duration::max()};
+  Duration took{Duration::max()};  // the shortest exchange with a HELLO of the agreed size
   Duration shortest() const { return std::min(round_trip, took); }
 };
 

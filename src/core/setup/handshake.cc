@@ -30,8 +30,8 @@ Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const 
       to_(target.at),
       local_(local),
       next_send_(now),
-      pause_(kFirstPause),
-      protection_(config.protection) {
+      pause_(kFirstPause) {
+  terms_.protection = config.protection;
   sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
   for (const std::uint32_t size : kCommonDatagrams)
     if (size < sizes_.front()) sizes_.push_back(size);
@@ -54,14 +54,12 @@ void Handshake::lead(Time now, const AssociationName& name) {
 void Handshake::join(Time now, const AssociationName& name, const AssociationTerms& terms) {
   lead(now, name);
   joins_ = true;
-  payload_bytes_ = terms.payload_bytes;
-  protection_ = terms.protection;
-  round_trip_ = terms.round_trip;
-  took_ = terms.took;
+  terms_ = terms;
 }
 
 void Handshake::on_joined(const wire::Welcome& welcome) {
-  if (welcome.payload_bytes != payload_bytes_ || welcome.association != association_.peer_token) {
+  if (welcome.payload_bytes != terms_.payload_bytes ||
+      welcome.association != association_.peer_token) {
     forgotten_ = true;
     return;
   }
@@ -89,7 +87,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   if (!sound) return;
   const bool first = answered_ == 0;
   const Duration took = now - wire::from_wire_time(welcome.echo, now);
-  round_trip_ = std::clamp(first ? took : std::min(round_trip_, took), kRoundLeast, kRoundMost);
+  const Duration shortest = first ? took : std::min(terms_.round_trip, took);
+  terms_.round_trip = std::clamp(shortest, kRoundLeast, kRoundMost);
   receiver_token_ = welcome.receiver_token;
   if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
   if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
@@ -108,8 +107,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
       next_size_ = 0;
     }
   }
-  protection_ = std::max(protection_, welcome.protection);
-  took_ = welcome.hello_bytes > answered_ ? took : std::min(took_, took);
+  terms_.protection = std::max(terms_.protection, welcome.protection);
+  terms_.took = welcome.hello_bytes > answered_ ? took : std::min(terms_.took, took);
   answered_ = std::max(answered_, welcome.hello_bytes);
   if (answered_ >= wanted()) {
     agree_on(answered_);
@@ -123,8 +122,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
 void Handshake::agree_on(std::uint32_t datagram_bytes) {
   // A HELLO can arrive at a peer whose interface could not send a packet of this size.
   datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
-  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(overhead_bytes());
-  payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
+  const std::size_t room = datagram_bytes - wire::overhead_bytes(terms_.protection);
+  terms_.payload_bytes = static_cast<std::uint32_t>(room - room % wire::kPayloadGranuleBytes);
   state_ = State::kStart;
   pause_ = kFirstPause;
 }
@@ -158,7 +157,7 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   std::size_t count = 0;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
-    frames.emit(wire::Start{receiver_token_, payload_bytes_, protection_}, path_, to_,
+    frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, path_, to_,
                 out[count++]);
     // A receiver with many half-open connections may have dropped this one: send HELLO again.
     if (++starts_ % kPatience == 0 && count < out.size())

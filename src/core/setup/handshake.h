@@ -66,16 +66,8 @@ class Handshake {
   std::uint64_t called() const {
     return receiver_token_ != 0 ? receiver_token_ : wire::listener_token(target_.listener);
   }
-  std::uint32_t payload_bytes() const { return payload_bytes_; }
-  // Header and tag bytes of a data packet.
-  std::size_t overhead_bytes() const { return wire::overhead_bytes(protection_); }
-  // Used as RTT until data has been acknowledged, 1 ms to 1 s: otherwise data on a long path would
-  // be probed for, and counted as lost, too early. It is not an RTT sample, because a process that
-  // is busy starting may read the answer late. 50 ms before the first answer.
-  Duration round_trip() const { return round_trip_; }
-  // The shortest exchange with a HELLO of the agreed size.
-  Duration took() const { return took_; }
-  AssociationTerms terms() const { return {payload_bytes_, protection_, round_trip_, took_}; }
+  // Of the association; payload_bytes is 0 until a size was agreed on.
+  const AssociationTerms& terms() const { return terms_; }
 
  private:
   static constexpr Duration kFirstPause = 5ms;
@@ -105,10 +97,7 @@ class Handshake {
   Time next_send_;
   Duration pause_;
   std::uint64_t receiver_token_ = 0;
-  Duration round_trip_ = 50ms;
-  Duration took_ = Duration::max();
-  std::uint32_t payload_bytes_ = 0;
-  wire::Protection protection_;
+  AssociationTerms terms_;
   std::vector<wire::EndpointAddress> peer_lanes_;
 };
 

@@ -38,12 +38,12 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   if (peer_closed_)
     return fail(closed_by_peer("the peer has closed the connection before this send was posted"));
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
-                        licence.bears_a_packet(message.size(), handshake_.payload_bytes()) &&
-                        LossySends::can_name(config_.paths, handshake_.payload_bytes());
+                        licence.bears_a_packet(message.size(), handshake_.terms().payload_bytes) &&
+                        LossySends::can_name(config_.paths, handshake_.terms().payload_bytes);
   MessageCoding coding;
   CompressionGate& gate = association_->gate();
   if (!licensed && gate.open() && message.size() >= gate.message_bytes_min(licence.shape)) {
-    coding = coder_.choose(message, handshake_.payload_bytes());
+    coding = coder_.choose(message, handshake_.terms().payload_bytes);
     gate.note_ratio(coder_.ratio());
     counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }
@@ -75,7 +75,7 @@ void SendStream::move_to(Time now, std::shared_ptr<SendAssociation> association)
 }
 
 void SendStream::opened(Time now, std::uint32_t posted) {
-  queue_.set_payload_bytes(handshake_.payload_bytes());
+  queue_.set_payload_bytes(handshake_.terms().payload_bytes);
   queue_.set_posted(posted);
   watch(now);
 }
@@ -140,7 +140,8 @@ void SendStream::on_stop(Time now, const wire::Stop& stop) {
   if (!open()) return;
   heard(now);
   const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
-  const auto stopped = lossy_.on_stop(queue_, number, stop, handshake_.payload_bytes(), counters_);
+  const auto stopped =
+      lossy_.on_stop(queue_, number, stop, handshake_.terms().payload_bytes, counters_);
   if (stopped.progress) liveness_.on_progress(now);
   association_->on_stopped(now, *this, stopped);
   watch(now);
@@ -162,7 +163,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
     handshake_.on_started();
     if (!association_->established() && association_->peer_token() != 0)
       association_->establish(now, wire::Started{}, handshake_.terms());
-    queue_.set_payload_bytes(handshake_.payload_bytes());
+    queue_.set_payload_bytes(handshake_.terms().payload_bytes);
   }
   SendQueue::Acked acked;
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
