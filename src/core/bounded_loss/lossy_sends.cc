@@ -9,8 +9,6 @@
 namespace dlcp::core {
 namespace {
 
-constexpr unsigned kDoublingsMax = 8;
-
 // Lost bytes outside the holes that STOP names count as protected.
 void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
                 Counters& counters) {
@@ -75,27 +73,6 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
 void LossySends::on_silence() {
   for (std::size_t i = 0; i < messages_.size(); ++i)
     if (messages_[i].all_sent) say_on_all(messages_[i]);
-}
-
-Time LossySends::Message::again_at(Duration round_trip) const {
-  if (!all_sent || to_say > 0) return kNever;
-  return stop_sent_at + round_trip * (2 << std::min(repeats, kDoublingsMax));
-}
-
-void LossySends::on_timeout(Time now, Duration round_trip) {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    Message& message = messages_[i];
-    if (message.again_at(round_trip) > now) continue;
-    say_on_all(message);
-    ++message.repeats;
-  }
-}
-
-Time LossySends::next_timeout(Duration round_trip) const {
-  Time next = kNever;
-  for (std::size_t i = 0; i < messages_.size(); ++i)
-    next = std::min(next, messages_[i].again_at(round_trip));
-  return next;
 }
 
 std::optional<LossySends::Due> LossySends::pop_due(Time now) {

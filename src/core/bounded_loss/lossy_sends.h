@@ -52,9 +52,6 @@ class LossySends {
   void refresh(Time now, Duration round_trip, const SendQueue& queue);
   // The peer is silent: SENT_ONCE is planned again for every message.
   void on_silence();
-  // Repeats a SENT_ONCE that was sent two RTTs ago, or twice the last interval.
-  void on_timeout(Time now, Duration round_trip);
-  Time next_timeout(Duration round_trip) const;
 
   // The next SENT_ONCE to send.
   struct Due {
@@ -75,8 +72,6 @@ class LossySends {
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // SENT_ONCE is due on the paths of this many marks, from the end
     Time stop_sent_at{};
-    unsigned repeats = 0;  // caused by on_timeout()
-    Time again_at(Duration round_trip) const;
   };
   void say_on_all(Message& message);
 

@@ -208,16 +208,13 @@ void SendStream::on_refused(Time now) {
 }
 
 Time SendStream::next_timeout() const {
-  if (failed()) return kNever;
-  return std::min({liveness_.deadline(), lossy_.next_timeout(association_->round_trip()),
-                   handshake_.next_timeout()});
+  return failed() ? kNever : std::min(liveness_.deadline(), handshake_.next_timeout());
 }
 
 void SendStream::on_timeout(Time now) {
   if (failed()) return;
   const Liveness::Standing standing = liveness_.standing(now);
-  if (standing != Liveness::Standing::kAlive) return give_up(standing);
-  lossy_.on_timeout(now, association_->round_trip());
+  if (standing != Liveness::Standing::kAlive) give_up(standing);
 }
 
 // ---- to the network ----
