@@ -8,7 +8,6 @@
 
 using namespace dlcp;
 using namespace dlcp::core;
-using Receipt = RecvQueue::Receipt;
 
 namespace {
 

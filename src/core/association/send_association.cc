@@ -133,7 +133,8 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
                    congestion_->in_slow_start());
   if (sample.lost_packets > 0) report_window(now);
-  refresh_lossy(now);
+  streams_.for_each(
+      [&](SendStream& stream) { stream.lossy().refresh(now, round_trip(), stream.queue()); });
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
   if (window_.in_flight() == 0) {
     prober_.clock().postpone();
@@ -161,18 +162,6 @@ bool SendAssociation::on_permits(const wire::Permits& frame) {
   return placing_ != nullptr;
 }
 
-double SendAssociation::loss_budget() const {
-  double budget = 0;
-  streams_.for_each(
-      [&](const SendStream& stream) { budget = std::max(budget, stream.lossy().hop_share()); });
-  return budget;
-}
-
-void SendAssociation::refresh_lossy(Time now) {
-  streams_.for_each(
-      [&](SendStream& stream) { stream.lossy().refresh(now, round_trip(), stream.queue()); });
-}
-
 void SendAssociation::collect_losses(Time now, AckSample& sample) {
   losses_.clear();
   flight_.find_losses(now, acks_.rtt(), *this, losses_);
@@ -193,7 +182,9 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
   if (!losses_.empty()) prober_.clock().on_repair(now, probe_terms());
-  sample.loss_budget = loss_budget();
+  streams_.for_each([&](const SendStream& stream) {
+    sample.loss_budget = std::max(sample.loss_budget, stream.lossy().hop_share());
+  });
   if (sample.forgone_packets > 0)
     streams_.for_each(
         [](SendStream& stream) { stream.lossy().need_beyond_budget(stream.queue()); });

@@ -126,9 +126,7 @@ class SendAssociation final : private ChunkStates {
   std::size_t packet_bytes() const;
   ProbeClock::Terms probe_terms() const;
   bool owes_progress() const;
-  double loss_budget() const;
   void collect_losses(Time now, AckSample& sample);
-  void refresh_lossy(Time now);
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, const ChunkView& chunk);

@@ -62,16 +62,17 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
       association != nullptr && association->expired(now))
     return associations_.release(slot);
   if (slot.party.is_connection()) serve_association(slot.association);
+  serve(slot);
+}
+
+void Lifecycle::serve(const Slot& slot) {
   if (agenda_.has_turn(slot.index)) return;  // poll_transmit() serves it, and re-arms its timer
   agenda_.want_turn(slot.index, turn_of(slot));
   serve_in_time(slot);
 }
 
 void Lifecycle::serve_association(std::uint64_t token) {
-  Slot* slot = slots_.find(token);
-  if (slot == nullptr || agenda_.has_turn(slot->index)) return;
-  agenda_.want_turn(slot->index, turn_of(*slot));
-  serve_in_time(*slot);
+  if (const Slot* slot = slots_.find(token)) serve(*slot);
 }
 
 void Lifecycle::begin_streams(Time now, SendAssociation& association) {
@@ -84,8 +85,7 @@ void Lifecycle::begin_streams(Time now, SendAssociation& association) {
     Slot* slot = slots_.find(token);
     if (slot == nullptr || slot->party.sender() == nullptr) continue;
     slot->party.sender()->begin(now);
-    if (!agenda_.has_turn(slot->index)) agenda_.want_turn(slot->index, turn_of(*slot));
-    serve_in_time(*slot);
+    serve(*slot);
   }
 }
 

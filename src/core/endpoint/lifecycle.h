@@ -69,6 +69,7 @@ class Lifecycle {
   }
 
  private:
+  void serve(const Slot& slot);
   void report_done(Slot& slot, SendStream& connection);
   void report_done(Slot& slot, RecvStream& connection);
   void on_stream_left(Time now, std::uint64_t association);

@@ -64,7 +64,6 @@ class CreditPool {
   void reclaim(Grant& grant);
 
   std::size_t committed_bytes() const { return committed_; }
-  std::size_t active() const { return active_; }
   std::size_t connections() const { return connections_; }
 
  private:

@@ -70,7 +70,6 @@ class Flight {
 
   // The path of the packet that was sent last; nullopt if no packet is in flight.
   std::optional<std::uint8_t> path_of_newest() const;
-  bool empty() const { return records_ == 0; }
 
  private:
   struct Record {

@@ -19,7 +19,6 @@ class PartialChunks {
     std::uint32_t end = 0;
   };
 
-  bool empty() const { return chunks_.empty(); }
   bool contains(std::uint32_t chunk) const { return chunks_.contains(chunk); }
   // Bytes [begin, end) of a chunk of `bytes` have arrived. `begin` is a multiple of a granule;
   // `end` is a multiple of a granule or the chunk's end. Returns the parts that are new.

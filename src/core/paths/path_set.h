@@ -55,7 +55,6 @@ class PathSet {
   std::size_t size() const { return paths_.size(); }
   // The caller fills in the association and the peer.
   PathState state(wire::PathIndex path) const;
-  std::size_t avoided() const { return avoided_; }
 
  private:
   struct Path {

@@ -38,9 +38,8 @@ bool RecvQueue::make_room(RecvMessage& message) {
   return true;
 }
 
-RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
-                                      std::span<const std::byte> payload,
-                                      std::vector<Placement>& placements) {
+Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
+                           std::vector<Placement>& placements) {
   const std::uint64_t number = wire::expand_serial(header.message, first_);
   if (number - first_ >= std::uint64_t{1} << 63)  // below first_
     return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
@@ -119,9 +118,9 @@ void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t chunk) {
 
 // Handles a packet with a part of a chunk: requests copies of the new parts. Returns what the
 // packet is, unless its chunk is complete now.
-[[gnu::cold]] std::optional<RecvQueue::Receipt> RecvQueue::on_piece(
-    RecvMessage& message, const Piece& piece, std::byte* destination,
-    std::vector<Placement>& placements) {
+[[gnu::cold]] std::optional<Receipt> RecvQueue::on_piece(RecvMessage& message, const Piece& piece,
+                                                         std::byte* destination,
+                                                         std::vector<Placement>& placements) {
   const auto end = piece.begin + static_cast<std::uint32_t>(piece.payload.size());
   if (!message.partial) message.partial = std::make_unique<PartialChunks>();
   const auto fresh = message.partial->add(piece.chunk, piece.chunk_bytes, piece.begin, end);

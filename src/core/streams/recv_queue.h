@@ -38,7 +38,6 @@ class RecvQueue {
   // Appends the copies of an early message. True if its sender may wait to send the rest.
   bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
-  using Receipt = core::Receipt;
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
   // One placement of the message is done. True if it was the last one of the message.

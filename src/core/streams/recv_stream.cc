@@ -175,30 +175,24 @@ void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIn
 }
 
 // on_run() counts what is placed.
-void RecvStream::count(RecvQueue::Receipt receipt) {
+void RecvStream::count(Receipt receipt) {
   switch (receipt) {
-    case RecvQueue::Receipt::kKept:
-      counters_.add(Counter::kUnpostedKept);
-      break;
-    case RecvQueue::Receipt::kPlaced:
-      break;
-    case RecvQueue::Receipt::kDuplicate:
+    case Receipt::kKept:
+      return counters_.add(Counter::kUnpostedKept);
+    case Receipt::kDuplicate:
       association_->on_duplicate();
       [[fallthrough]];
-    case RecvQueue::Receipt::kRepeated:
-      counters_.add(Counter::kDuplicates);
-      break;
-    case RecvQueue::Receipt::kLate:
-      counters_.add(Counter::kLatePackets);
-      break;
-    case RecvQueue::Receipt::kNoRoom:
-      counters_.add(Counter::kDroppedUnposted);
-      break;
-    case RecvQueue::Receipt::kOutOfWindow:
-      counters_.add(Counter::kDroppedOutOfWindow);
-      break;
-    case RecvQueue::Receipt::kTooLong:
-      break;
+    case Receipt::kRepeated:
+      return counters_.add(Counter::kDuplicates);
+    case Receipt::kLate:
+      return counters_.add(Counter::kLatePackets);
+    case Receipt::kNoRoom:
+      return counters_.add(Counter::kDroppedUnposted);
+    case Receipt::kOutOfWindow:
+      return counters_.add(Counter::kDroppedOutOfWindow);
+    case Receipt::kPlaced:
+    case Receipt::kTooLong:
+      return;
   }
 }
 
@@ -220,15 +214,15 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
     run.ends = true;  // the next packet is decoded to the same memory
   }
   const auto receipt = queue_.on_data(data.header, payload, run.placements);
-  const bool fresh = receipt == RecvQueue::Receipt::kPlaced || receipt == RecvQueue::Receipt::kKept;
+  const bool fresh = receipt == Receipt::kPlaced || receipt == Receipt::kKept;
   if (fresh) ++run.fresh;
   // Its placement refers to memory of this stream, which a later packet of the run might end.
-  if (receipt == RecvQueue::Receipt::kKept) run.ends = true;
-  if (receipt != RecvQueue::Receipt::kPlaced) count(receipt);
-  if (receipt == RecvQueue::Receipt::kOutOfWindow) return;
+  if (receipt == Receipt::kKept) run.ends = true;
+  if (receipt != Receipt::kPlaced) count(receipt);
+  if (receipt == Receipt::kOutOfWindow) return;
   association_->note_path(packet, data.header);
   run.add(data.header, payload.size());
-  if (receipt != RecvQueue::Receipt::kTooLong) return;
+  if (receipt != Receipt::kTooLong) return;
   check_overflow();
   run.ends = true;
 }

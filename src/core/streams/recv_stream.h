@@ -84,7 +84,7 @@ class RecvStream {
 
  private:
   void start(Time now, std::uint32_t payload_bytes);
-  void count(RecvQueue::Receipt receipt);
+  void count(Receipt receipt);
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
   void note_progress(Time now);

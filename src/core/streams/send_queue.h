@@ -48,7 +48,6 @@ class SendQueue : public ChunkStates {
   ChunkView view(ChunkRef chunk) const;
   const Bitmap* acked_of(const ChunkRef& chunk) const override;
   bool has_chunk(ChunkRef chunk) const;
-  bool was_sent(ChunkRef chunk) const { return at(chunk.message).was_sent(chunk.chunk); }
   // Whether the packet that was just sent is the last new one of this message.
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.

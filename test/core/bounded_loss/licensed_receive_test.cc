@@ -24,7 +24,7 @@ struct Receiver {
     zeros = 0;
     placements.clear();
   }
-  RecvQueue::Receipt data(std::uint32_t chunk, bool retransmission = false) {
+  Receipt data(std::uint32_t chunk, bool retransmission = false) {
     wire::DataHeader header;
     header.message_bytes = 100 * kPayload;
     header.offset = chunk * kPayload;
@@ -94,8 +94,8 @@ TEST_CASE("a message completes with holes once no path can still deliver, and no
   CHECK_FALSE(receiver.losses.awaits());
 
   receiver.placements.clear();
-  CHECK(receiver.data(10) == RecvQueue::Receipt::kLate);
-  CHECK(receiver.data(10, true) == RecvQueue::Receipt::kDuplicate);
+  CHECK(receiver.data(10) == Receipt::kLate);
+  CHECK(receiver.data(10, true) == Receipt::kDuplicate);
   CHECK(receiver.placements.empty());
 }
 
