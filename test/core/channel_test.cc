@@ -2,7 +2,6 @@
 
 #include "catch.h"
 #include "core/channel/replay_window.h"
-#include "core/endpoint/token_table.h"
 #include "toy_cipher.h"
 #include "util/rng.h"
 
@@ -133,27 +132,4 @@ TEST_CASE("a replay window accepts each number once, also where 32 bits wrap") {
     }
   }
   CHECK(*std::max_element(taken.begin(), taken.end()) == 1);
-}
-
-TEST_CASE("a token table finds every entry after any sequence of insertions and removals") {
-  TokenTable table;
-  Rng rng(3);
-  std::vector<std::uint64_t> in;
-  for (std::uint32_t i = 0; i < 20'000; ++i) {
-    if (in.size() < 50 || rng.below(2) == 0) {
-      // Few hash slots, so that chains form and wrap around the end.
-      in.push_back((rng.next() & ~std::uint64_t{0xff}) | (0xf0 + rng.below(8)));
-      table.insert(in.back(), static_cast<std::uint32_t>(in.back() >> 32));
-    } else {
-      const std::size_t gone = rng.below(in.size());
-      table.erase(in[gone]);
-      CHECK_FALSE(table.find(in[gone]));
-      in[gone] = in.back();
-      in.pop_back();
-    }
-    if (i % 50 != 0) continue;
-    for (const std::uint64_t token : in)
-      REQUIRE(table.find(token) == static_cast<std::uint32_t>(token >> 32));
-  }
-  CHECK_FALSE(table.find(0));
 }

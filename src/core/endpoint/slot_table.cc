@@ -6,7 +6,7 @@ namespace dlcp::core {
 std::uint64_t SlotTable::draw_token() {
   for (;;) {
     const std::uint64_t token = wire::draw(key_, ++tokens_drawn_);
-    if (token != 0 && !by_token_.find(token)) return token;
+    if (token != 0 && !by_token_.contains(token)) return token;
   }
 }
 
@@ -20,7 +20,7 @@ Slot& SlotTable::add(ContextId context, std::uint64_t token) {
   free_.pop_back();
   slot.token = token;
   slot.context = context;
-  by_token_.insert(token, slot.index);
+  by_token_[token] = &slot;
   return slot;
 }
 
@@ -33,8 +33,8 @@ void SlotTable::release(Slot& slot) {
 }
 
 Slot* SlotTable::find(std::uint64_t token) const {
-  const auto index = by_token_.find(token);
-  return index ? slots_[*index].get() : nullptr;
+  const auto known = by_token_.find(token);
+  return known == by_token_.end() ? nullptr : known->second;
 }
 
 Slot* SlotTable::find(const SenderName& sender) const {

@@ -10,7 +10,6 @@
 
 #include "core/channel/channel.h"
 #include "core/endpoint/party.h"
-#include "core/endpoint/token_table.h"
 #include "core/endpoint_types.h"
 
 namespace dlcp::core {
@@ -76,7 +75,8 @@ class SlotTable {
   std::uint64_t tokens_drawn_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::uint32_t> free_;
-  TokenTable by_token_;
+  // Tokens are pseudorandom and drawn here, so that a peer cannot make them collide.
+  std::unordered_map<std::uint64_t, Slot*> by_token_;
   std::unordered_map<SenderName, std::uint64_t, SenderName::Hash> by_sender_;  // -> local token
 };
 
