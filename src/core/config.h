@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
@@ -66,7 +65,6 @@ struct Config {
   std::size_t licence_bytes_min = std::size_t{64} << 10;
   // Shares of a stream's licensed packets in each level, by magnitude.
   LevelShares level_shares = kTwoLevelShares;
-  std::string plugin_version = "0.0.0";  // for messages only
 
   void tell(const Decision& decision) const {
     if (decisions) decisions->on_decision(decision);

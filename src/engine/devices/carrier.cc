@@ -43,7 +43,6 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.eager_bytes = settings.eager_bytes;
   config.level_shares = settings.level_shares;
   config.licence_bytes_min = settings.loss_bytes_min;
-  config.plugin_version = DLCP_VERSION;
   return config;
 }
 
