@@ -39,17 +39,11 @@ double PathSet::score(const Path& path, Duration packet_time) const {
   return (static_cast<double>(delay.count()) + queued) * suspicion;
 }
 
-std::optional<std::size_t> PathSet::doubted_and_due(Time now) const {
-  for (std::size_t i = 0; i < paths_.size(); ++i)
-    if (doubted(paths_[i]) && paths_[i].try_again_at <= now) return i;
-  return std::nullopt;
-}
-
-// If all paths are doubted or avoided, a doubted one.
+// If all paths are doubted, one that is not avoided.
 std::size_t PathSet::random_healthy() {
-  const bool all_doubted = doubted_ + avoided_ == paths_.size();
+  const bool all_doubted = doubted_ == paths_.size();
   const auto passed_over = [&](const Path& path) {
-    return path.avoided || (path.lost_in_row > 0 && !all_doubted);
+    return all_doubted ? path.avoided : path.lost_in_row > 0;
   };
   std::size_t index = rng_.below(paths_.size());
   for (std::size_t step = 0; step < paths_.size() && passed_over(paths_[index]); ++step)
@@ -64,36 +58,27 @@ std::size_t PathSet::random_proven() {
   const std::size_t first = rng_.below(known);
   for (std::size_t i = 0; i < known; ++i) {
     const std::size_t index = proven_[(first + i) % known];
-    if (!paths_[index].avoided && paths_[index].lost_in_row == 0) return index;
+    if (paths_[index].lost_in_row == 0) return index;
   }
   return random_healthy();
 }
 
+// If all paths are doubted, the others are used like healthy ones, and only avoided ones are tried.
 std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
-  if (avoided_ > 0) {
-    std::size_t soonest = 0;
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
-      const Path& path = paths_[i];
-      if (path.avoided &&
-          (!paths_[soonest].avoided || path.try_again_at < paths_[soonest].try_again_at))
-        soonest = i;
-    }
-    Path& path = paths_[soonest];
-    if (path.avoided && (path.try_again_at <= now || avoided_ == paths_.size())) {
-      path.pause = std::min(path.pause * 2, kLongestPause);
-      path.try_again_at = now + path.pause;
-      return Choice{static_cast<std::uint8_t>(soonest), 1};
-    }
+  const bool all_doubted = doubted_ == paths_.size();
+  if (doubted_ == 0 || (!all_doubted && ++since_trial_ < kTrialEvery)) return std::nullopt;
+  Path* first = nullptr;
+  for (Path& path : paths_) {
+    const bool may_be_tried = all_doubted ? path.avoided : path.lost_in_row > 0;
+    if (may_be_tried && (first == nullptr || path.try_again_at < first->try_again_at))
+      first = &path;
   }
-  if (doubted_ > 0 && doubted_ + avoided_ < paths_.size() && ++since_trial_ >= kTrialEvery) {
-    if (const auto due = doubted_and_due(now)) {
-      Path& path = paths_[*due];
-      path.try_again_at = now + path.pause;
-      since_trial_ = 0;
-      return Choice{static_cast<std::uint8_t>(*due), 1};
-    }
-  }
-  return std::nullopt;
+  if (first == nullptr || (first->try_again_at > now && avoided_ < paths_.size()))
+    return std::nullopt;
+  if (first->avoided) first->pause = std::min(first->pause * 2, kLongestPause);
+  first->try_again_at = now + first->pause;
+  since_trial_ = 0;
+  return Choice{static_cast<wire::PathIndex>(first - paths_.data()), 1};
 }
 
 PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
@@ -138,7 +123,7 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
 }
 
 void PathSet::restore(Path& path) {
-  if (doubted(path)) --doubted_;
+  if (path.lost_in_row > 0) --doubted_;
   path.lost_in_row = 0;
   path.pause = Duration::zero();
   if (!path.avoided) return;
@@ -162,18 +147,15 @@ PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, 
   path.loss += (1 - path.loss) * kLossGain;
   if (overtaken) return {};
   if (path.lost_in_row++ == 0) {
+    ++doubted_;
     path.first_lost_sent_at = sent_at;
-    if (!path.avoided) {
-      ++doubted_;
-      path.pause = round_trip;
-      path.try_again_at = now;
-    }
+    path.pause = round_trip;
+    path.try_again_at = now;
   }
   // One full queue can drop a whole burst; only a dead path also drops the next one.
   const bool several_bursts = sent_at > path.first_lost_sent_at;
   if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts)
     return {.known = several_bursts};
-  --doubted_;
   path.avoided = true;
   ++avoided_;
   path.pause = std::max({path.pause, kFirstPause, 4 * round_trip});

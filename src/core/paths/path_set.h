@@ -1,9 +1,9 @@
 // Chooses the path (entropy value) of the next burst. Healthy paths are chosen by the power of two
 // choices on expected delay (Mitzenmacher 2001), of four if both are far slower than usual. Every
 // acknowledgement updates the delay of its path, so that good paths are used again (as in REPS,
-// arXiv 2407.21625). A path that has lost a packet and delivered nothing since is doubted: it gets
-// single packets, one per RTT. If these are lost too, the path is avoided, and tried again with one
-// packet after pauses that double, without end.
+// arXiv 2407.21625). A path that has lost a packet and delivered nothing since is doubted: it is
+// tried with single packets, one per RTT. If these are lost too, the path is avoided: the pauses
+// between its trials double, without end.
 #pragma once
 
 #include <array>
@@ -62,17 +62,15 @@ class PathSet {
     std::uint32_t delivered = 0;    // packets below this number have been reported
     Duration delay{0};              // 0: not known yet
     double loss = 0;                // smoothed share of packets lost
-    std::uint32_t lost_in_row = 0;  // losses since the last delivery
+    std::uint32_t lost_in_row = 0;  // losses since the last delivery; above 0 it is doubted
     Time first_lost_sent_at{};
-    bool avoided = false;  // then it is not doubted
+    bool avoided = false;  // doubted, after losses of several bursts
     Time try_again_at{};
     Duration pause{0};
   };
 
-  static bool doubted(const Path& path) { return path.lost_in_row > 0 && !path.avoided; }
   double score(const Path& path, Duration packet_time) const;
   std::optional<Choice> choose_to_try(Time now);
-  std::optional<std::size_t> doubted_and_due(Time now) const;
   std::size_t random_proven();
   std::size_t random_healthy();
   void restore(Path& path);
@@ -86,7 +84,7 @@ class PathSet {
   std::uint8_t refuge_ = 0;
   unsigned refuge_bursts_ = 0;  // remaining; every other one uses refuge_
   std::size_t avoided_ = 0;
-  std::size_t doubted_ = 0;
+  std::size_t doubted_ = 0;   // avoided ones included
   unsigned since_trial_ = 0;  // bursts
   Rng rng_;
 };
