@@ -102,7 +102,6 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
     counters_.add(Counter::kNeedsSent);
     return;
   }
-  decision.lost_packets = held.chunks - held.received;
   decision.lost_bytes = static_cast<std::uint32_t>(missing);
   decision.holes = queue_.complete_with_holes(message.number, placements);
   counters_.add(Counter::kMessagesShort);

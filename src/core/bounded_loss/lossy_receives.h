@@ -23,7 +23,6 @@ namespace dlcp::core {
 struct LossDecision {
   bool stop = false;         // true: the message is complete with its holes; false: they are needed
   std::uint64_t number = 0;  // of the message
-  std::uint32_t lost_packets = 0;
   std::uint32_t lost_bytes = 0;
   std::uint32_t echo = 0;  // echo and path of the SENT_ONCE that NEED answers
   wire::PathIndex path = 0;
