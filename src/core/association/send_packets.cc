@@ -27,8 +27,8 @@ void count_sent(Counters& counters, std::size_t bytes, bool again) {
 std::span<const std::byte> padded_copy(std::span<const std::byte> payload, std::size_t bytes,
                                        FrameWriter& frames) {
   wire::Buffer& copy = frames.take();
-  copy.assign(bytes, std::byte{0});
-  std::ranges::copy(payload, copy.begin());
+  copy.assign(payload.begin(), payload.end());
+  copy.resize(bytes, std::byte{0});
   return copy;
 }
 
@@ -125,7 +125,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
     auto payload = message.subspan(at, bytes);
-    if (padded && i + 1 == out.size()) payload = padded_copy(payload, payload_bytes, frames);
+    if (padded && bytes < payload_bytes) payload = padded_copy(payload, payload_bytes, frames);
     if (together)
       FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
     else
