@@ -23,13 +23,14 @@ void count_sent(Counters& counters, std::size_t bytes, bool again) {
   counters.add(Counter::kBytesRetransmitted, bytes);
 }
 
-// A copy of the payload in the memory of `frames`, with zeros behind it.
+// Copies the payload, with zeros behind it, to a frame that FrameWriter::join() makes whole: only
+// payloads in the user's memory may be apart from their headers.
 std::span<const std::byte> padded_copy(std::span<const std::byte> payload, std::size_t bytes,
-                                       FrameWriter& frames) {
-  wire::Buffer& copy = frames.take();
-  copy.assign(payload.begin(), payload.end());
-  copy.resize(bytes, std::byte{0});
-  return copy;
+                                       wire::Buffer& frame) {
+  frame.resize(wire::kDataHeaderBytes);
+  frame.insert(frame.end(), payload.begin(), payload.end());
+  frame.resize(wire::kDataHeaderBytes + bytes, std::byte{0});
+  return std::span(frame).subspan(wire::kDataHeaderBytes);
 }
 
 }  // namespace
@@ -116,8 +117,9 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   const std::size_t begin = first.chunk * payload_bytes;
   std::size_t at = begin;
   const bool reaches_end = begin + out.size() * payload_bytes > message.size();
-  const bool padded = reaches_end && burst_.left > out.size() &&
-                      pads(message.size() % payload_bytes, message.size());
+  const bool pad = reaches_end && burst_.left > out.size() &&
+                   pads(message.size() % payload_bytes, message.size());
+  wire::Buffer* const padded = pad ? &frames.take() : nullptr;
   std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
   for (std::size_t i = 0; i < out.size(); ++i, ++number) {
     const std::size_t bytes = std::min(payload_bytes, message.size() - at);
@@ -125,7 +127,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
     auto payload = message.subspan(at, bytes);
-    if (padded && bytes < payload_bytes) payload = padded_copy(payload, payload_bytes, frames);
+    if (padded != nullptr && bytes < payload_bytes)
+      payload = padded_copy(payload, payload_bytes, *padded);
     if (together)
       FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
     else
@@ -134,12 +137,13 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
     at += bytes;
   }
   if (together) frames.seal(out);
+  if (padded != nullptr) FrameWriter::join(*padded, out.back());
   paths_.on_sent(burst_.path, out.size());
   pacer_.on_sent(now, out.size(), burst_.packet_time, burst_.slack);
   streams_.on_sent(at - begin);
   stream.counters().add(Counter::kPacketsSent, out.size());
   stream.counters().add(Counter::kBytesSent, at - begin);
-  burst_.left = padded || !reaches_end ? burst_.left - out.size() : 0;
+  burst_.left = pad || !reaches_end ? burst_.left - out.size() : 0;
 }
 
 // Sends the next piece of the chunk in cut_.
@@ -153,8 +157,11 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   ChunkCut::Piece piece =
       frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
   const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
-  const bool padded = frame == nullptr && burst_.left > 0 && bytes == sent.bytes &&
-                      pads(bytes, sent.message_bytes) && !prober_.size().shrunk();
+  if (frame == nullptr && burst_.left > 0 && bytes == sent.bytes && !prober_.size().shrunk() &&
+      pads(bytes, sent.message_bytes)) {
+    frame = &frames.take();
+    piece.payload = padded_copy(piece.payload, payload_bytes, *frame);
+  }
   wire::DataHeader header = header_of(now, stream, chunk.message, cut_.path());
   header.message_bytes = sent.message_bytes;
   header.offset = piece.offset;
@@ -165,7 +172,6 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.traffic_class = sent.traffic_class;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
-  if (padded) piece.payload = padded_copy(piece.payload, payload_bytes, frames);
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 
