@@ -134,6 +134,23 @@ TEST_CASE("marks cut at most the visible queue and a little more") {
   CHECK(left(20us) < 0.9);
 }
 
+TEST_CASE("marks do not cut a small window that is not what limits the sender") {
+  for (const bool limited : {true, false}) {
+    Rounds r;
+    const auto marked_round = [&] {
+      r.now += 1ms;
+      r.ack(r.base, 1, 0, 1);
+    };
+    while (r.control.window() > 2)
+      marked_round();
+    const double before = r.control.window();
+    r.limited = limited;
+    for (int i = 0; i < 10; ++i)
+      marked_round();
+    CHECK((r.control.window() < before) == limited);
+  }
+}
+
 TEST_CASE("no queue is judged before seven samples have measured the jitter") {
   Rounds r;
   r.control.on_handshake(200us);

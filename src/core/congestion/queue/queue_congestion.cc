@@ -53,6 +53,9 @@ constexpr double kMarkedShare = 0.75;  // of kMarkedWindow packets; falls with t
                                        // the window
 constexpr double kMarkedWindow = 64;
 constexpr double kMarkedCutLeast = 0.05;
+// A packet or two in flight cause no queue. The window may be that small because the receiver
+// serves others first; it is then not cut, so that the sender starts from it when its turn comes.
+constexpr double kKeptWindow = 2;
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
 // equal; and a sixteenth of the distance to the window before the last cut. If there was no cut for
@@ -222,7 +225,7 @@ void QueueCongestion::undo_spurious_cut() {
 
 bool QueueCongestion::marks_count() const {
   const double many = std::min(1.0, kMarkedShare * std::sqrt(kMarkedWindow / window_));
-  return round_.marked > 0 &&
+  return round_.marked > 0 && (round_.limited || window_ > kKeptWindow) &&
          (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 

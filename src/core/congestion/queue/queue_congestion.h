@@ -13,7 +13,8 @@
 //   were only late. Licensed losses have their own tolerance (src/ARCHITECTURE.md, Bounded loss).
 // - ECN marks cut the window as in DCTCP, but by no more than the measured queue. They are ignored
 //   while they are few and no queue is measured, because sprayed packets meet at some port all the
-//   time. A large window reacts to fewer marks, so that the largest sender yields first.
+//   time. A large window reacts to fewer marks, so that the largest sender yields first. A small
+//   window that does not limit the sender is not cut.
 // - A queue that stays after cuts counts as base delay. If it soon grows again, another flow
 //   fills the queue. The window is then that of a TCP flow (tcp_window), until the queue empties.
 //   If the buffer is too short for a standing queue, losses reveal that flow (buffer_rival): then a
