@@ -217,3 +217,19 @@ TEST_CASE("lateness never delays a loss by more than two round trips") {
   overtake(s, t0 + 40ms, 1840us);
   CHECK(window_at(s, t0 + 50ms) == 2ms);
 }
+
+TEST_CASE("a placed packet that arrives after its repeat was sent is not taken for the repeat") {
+  Scene s;
+  const ChunkRef chunk = *s.queue.next();
+  s.queue.mark_sent(chunk);
+  s.flight.on_placed_sent(t0, 2, chunk);
+  const auto placed = s.flight.find(2, chunk);
+  REQUIRE(placed);
+  CHECK(placed->second == t0);
+  const auto later = s.send(t0, 2);
+  s.receive(1);
+  REQUIRE(s.flight.on_report(t0 + 1ms, 2, later, t0));
+  REQUIRE(s.losses(t0 + 2ms) == std::vector<std::uint32_t>{0});
+  s.flight.on_sent(t0 + 2ms, 2, chunk);
+  CHECK_FALSE(s.flight.find(2, chunk));
+}

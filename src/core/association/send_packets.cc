@@ -210,7 +210,7 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   out.traffic_class = sent.traffic_class;
   out.path = way->path;
   out.destination = &open_.peer;
-  const std::uint64_t number = flight_.on_sent(now, way->path, chunk);
+  const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk);
   if (sent.licensed) {
     // Placed packets behind it do not show that its last packets are lost: SENT_ONCE does.
     const LicensedEnd ends = stream.queue().ended_by(chunk.message);

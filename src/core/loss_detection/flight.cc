@@ -67,10 +67,17 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
     record.settled = !ends;
     record.passed = false;
     record.passed_across = false;
+    record.placed = false;
   }
   if (ends) records_ += count;
   newest_path_ = path_index;
   return std::exchange(path.next_sequence, path.next_sequence + count);
+}
+
+std::uint64_t Flight::on_placed_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk) {
+  const std::uint64_t number = on_sent(now, path_index, chunk);
+  paths_[path_index].records.back().placed = true;
+  return number;
 }
 
 bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {
@@ -90,7 +97,7 @@ std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_ind
   const Path& path = paths_[path_index];
   for (std::size_t i = 0; i < path.records.size(); ++i) {
     const Record& record = path.records[i];
-    if (record.chunk.chunk == chunk.chunk && record.chunk.message == chunk.message &&
+    if (record.placed && record.chunk.chunk == chunk.chunk && record.chunk.message == chunk.message &&
         record.chunk.stream == chunk.stream)
       return std::pair(path.front_sequence + i, record.sent_at);
   }
