@@ -191,8 +191,9 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
 }
 
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
-  // The SENT_ONCE that NEED answers was also a probe of its path.
-  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), {});
+  // The SENT_ONCE that NEED answers was also a probe of its path. It may overtake placed packets.
+  const Duration data_takes = placing_ ? acks_.rtt().answer_time_or(1ms) : Duration{};
+  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), data_takes);
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
   congestion_->on_ack(sample);

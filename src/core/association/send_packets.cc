@@ -211,12 +211,9 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   out.path = way->path;
   out.destination = &open_.peer;
   const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk);
-  if (sent.licensed) {
-    // Placed packets behind it do not show that its last packets are lost: SENT_ONCE does.
-    const LicensedEnd ends = stream.queue().ended_by(chunk.message);
+  if (sent.licensed)
     stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
-                           ends == LicensedEnd::kNothing ? ends : LicensedEnd::kEverything);
-  }
+                           stream.queue().ended_by(chunk.message), true);
   paths_.on_sent(way->path);
   count_sent(stream.counters(), sent.bytes, false);
   return true;

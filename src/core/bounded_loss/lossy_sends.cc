@@ -29,7 +29,8 @@ void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& 
 
 }  // namespace
 
-void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, LicensedEnd ends) {
+void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, LicensedEnd ends,
+                         bool placed) {
   if (messages_.empty() || messages_.back().number != number) {
     messages_.push_back({});
     messages_.back().number = number;
@@ -41,10 +42,14 @@ void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, Li
     message.marks.push_back(mark);
   }
   message.marks.back().sequence = mark.sequence;
+  message.any_placed |= placed;
   if (ends == LicensedEnd::kNothing) return;
   message.all_sent = true;
-  message.to_say = ends == LicensedEnd::kEverything ? message.marks.size() : 1;
   message.stop_sent_at = now;
+  // SENT_ONCE would overtake placed packets. It waits until refresh() or on_silence(); a message
+  // that loses nothing is complete by then.
+  if (message.any_placed) return;
+  message.to_say = ends == LicensedEnd::kEverything ? message.marks.size() : 1;
   due_ += message.to_say;
 }
 

@@ -1,9 +1,9 @@
 // The sender's side of bounded loss. For licensed messages that may still end with holes it records
 // the paths that each was sent on, and when to send SENT_ONCE. The first SENT_ONCE follows the
-// message's last packet. If nothing licensed follows, or the receiver's answer leaves something
-// open, it follows the last packets on all paths of the message, and again at every probe time,
-// until STOP, NEED or complete acknowledgement. It also keeps a copy of the receiver's ledger, from
-// STOP frames.
+// message's last packet; if any packet of the message was placed, it waits one and a half RTTs. If
+// nothing licensed follows, or the receiver's answer leaves something open, it follows the last
+// packets on all paths of the message, and again at every probe time, until STOP, NEED or complete
+// acknowledgement. It also keeps a copy of the receiver's ledger, from STOP frames.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,10 @@ class LossySends {
   // The share of its packets that the connection may lose under its newest licence.
   double hop_share() const { return ledger_.hop_share(); }
 
-  // A packet of a licensed message was sent for the first time.
-  void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends);
+  // A packet of a licensed message was sent for the first time. `placed`: over a queue pair of the
+  // card (core/placement), where a later SENT_ONCE may overtake it.
+  void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends,
+               bool placed = false);
   // Called after the queue has changed: removes settled messages. If an answer is overdue (one and
   // a half RTTs), SENT_ONCE is planned again.
   void refresh(Time now, Duration round_trip, const SendQueue& queue);
@@ -69,6 +71,7 @@ class LossySends {
   struct Message {
     std::uint64_t number = 0;
     bool all_sent = false;
+    bool any_placed = false;
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // SENT_ONCE is due on the paths of this many marks, from the end
     Time stop_sent_at{};

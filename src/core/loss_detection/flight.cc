@@ -97,8 +97,8 @@ std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_ind
   const Path& path = paths_[path_index];
   for (std::size_t i = 0; i < path.records.size(); ++i) {
     const Record& record = path.records[i];
-    if (record.placed && record.chunk.chunk == chunk.chunk && record.chunk.message == chunk.message &&
-        record.chunk.stream == chunk.stream)
+    if (record.placed && record.chunk.chunk == chunk.chunk &&
+        record.chunk.message == chunk.message && record.chunk.stream == chunk.stream)
       return std::pair(path.front_sequence + i, record.sent_at);
   }
   return std::nullopt;

@@ -260,6 +260,23 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   CHECK_FALSE(lossy.due());
 }
 
+TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have arrived") {
+  Sender sender;
+  sender.push(3, true);
+  sender.send_all();
+  LossySends lossy;
+  const Time start = time_from_ns(1'000'000);
+  lossy.on_sent(start, 0, {5, 100}, LicensedEnd::kNothing, true);
+  lossy.on_sent(start, 0, {6, 100}, LicensedEnd::kEverything);
+  CHECK_FALSE(lossy.due());
+  lossy.refresh(start + 149us, 100us, sender.queue);
+  CHECK_FALSE(lossy.due());
+  lossy.refresh(start + 150us, 100us, sender.queue);
+  CHECK(lossy.pop_due(start + 150us)->path == 5);
+  CHECK(lossy.pop_due(start + 150us)->path == 6);
+  CHECK_FALSE(lossy.due());
+}
+
 TEST_CASE("losses beyond the ledger's budget are repaired before the receiver requests it") {
   // Four messages of one collective, whose pool is worth 40 chunks of stage 0.
   Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
