@@ -38,6 +38,7 @@ struct Sender {
   ReadyCard card;
   Time now = time_from_ns(1'000'000'000);
   SendPlacing placing{now, card, wire::EndpointAddress{}, 16};
+  Flight flight{16};
   std::vector<std::byte> message = std::vector<std::byte>(3 * kSegmentChunks * kChunkBytes);
 
   Sender() { placing.on_link(now, wire::Link{}); }
@@ -56,7 +57,7 @@ struct Sender {
     sent.data = message.data() + sent.offset;
     sent.bytes = kChunkBytes;
     sent.message_bytes = static_cast<std::uint32_t>(message.size());
-    return placing.way(now, {0, chunk, 0}, sent, message, kChunkBytes, 6);
+    return placing.way(now, flight, {0, chunk, 0}, sent, message, kChunkBytes, 6);
   }
 };
 
@@ -95,4 +96,38 @@ TEST_CASE("a message that the card cannot read travels in ordinary runs despite 
   CHECK(sender.run(0) == 1);  // not known yet
   CHECK_FALSE(sender.way(0));
   CHECK(sender.run(0) == 256);
+}
+
+TEST_CASE("a path with as many packets in flight as the peer's card can hold has no way") {
+  Sender sender;
+  sender.permit(0);
+  sender.flight.on_sent(sender.now, 2, {}, true, 447);
+  CHECK(sender.way(0));
+  sender.flight.on_sent(sender.now, 2, {}, true);
+  CHECK_FALSE(sender.way(0));
+}
+
+// All chunks have arrived.
+struct AllAcked final : ChunkStates {
+  const Bitmap* acked_of(const ChunkRef&) const override { return nullptr; }
+};
+
+TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the receiver the number") {
+  Sender sender;
+  sender.permit(0);
+  const auto send = [&](std::size_t count) {
+    sender.now += 1ms;
+    const auto number = sender.flight.on_sent(sender.now, 2, {}, true, count) + count - 1;
+    sender.flight.on_report(sender.now, 2, static_cast<std::uint32_t>(number), sender.now);
+    std::vector<Flight::Loss> losses;
+    sender.flight.find_losses(sender.now + 1us, {}, AllAcked{}, losses);
+  };
+  for (int i = 0; i < 255; ++i)
+    send(1 << 16);
+  send((1 << 16) - 2);
+  CHECK(sender.way(0));
+  send(1);
+  CHECK_FALSE(sender.way(0));
+  send(1);
+  CHECK(sender.way(0));
 }

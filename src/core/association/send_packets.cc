@@ -199,8 +199,9 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   // A repair must not depend on what the lost packet depended on, for example its queue pair.
   if (sent.again || sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
   const std::span whole(sent.data - sent.offset, sent.message_bytes);
-  auto way = placing_->way(now, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
-  if (!way || flight_.sent_since_unknown(way->path) >= limits.packets_per_path_max) return false;
+  auto way =
+      placing_->way(now, flight_, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
+  if (!way) return false;
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
   way->target.name = way->name.pack();

@@ -36,7 +36,6 @@ class Flight {
   // its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true,
                         std::size_t count = 1);
-  // The same for a packet that the receiver's card places (core/placement).
   std::uint64_t on_placed_sent(Time now, wire::PathIndex path, const ChunkRef& chunk);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
@@ -48,11 +47,12 @@ class Flight {
   // data that is in another queue of a switch.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
-  // Number and send time of the placed packet with this chunk on the path, if they are still known.
-  // A chunk is placed at most once: its retransmissions are ordinary packets.
+  // Number and send time of the placed packet with this chunk on the path, if they are still known;
+  // a chunk is placed at most once, because its retransmissions are ordinary packets.
   std::optional<std::pair<std::uint64_t, Time>> find(wire::PathIndex path,
                                                      const ChunkRef& chunk) const;
-  // Packets on the path from the oldest on whose fate is not known.
+  std::uint64_t next_number(wire::PathIndex path) const { return paths_[path].next_sequence; }
+  // Packets from the oldest on whose fate is not known.
   std::size_t sent_since_unknown(wire::PathIndex path) const { return paths_[path].records.size(); }
 
   struct Loss {
@@ -81,7 +81,7 @@ class Flight {
     bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
     bool passed = false;         // a packet sent after it on its path has arrived before it
     bool passed_across = false;  // a packet sent after it on any path has arrived before it
-    bool placed = false;
+    bool placed = false;         // by the receiver's card
   };
   // The most recently sent packet or probe that was acknowledged, and the time that this took.
   struct Delivery {

@@ -12,6 +12,9 @@ constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card n
 // of 4 KiB, more than is in flight between two acknowledgements.
 constexpr std::uint32_t kUnprovenMax = 256;
 constexpr std::uint32_t kUnreportedMax = 4096;
+// The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
+// least one in this many packets is an ordinary one.
+constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
 
 }  // namespace
 
@@ -85,8 +88,8 @@ SendPlacing::Permission* SendPlacing::find(const ChunkRef& chunk) {
   return last_ = same ? &permission : nullptr;
 }
 
-std::optional<SendPlacing::Way> SendPlacing::way(Time now, const ChunkRef& chunk,
-                                                 const SentChunk& sent,
+std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
+                                                 const ChunkRef& chunk, const SentChunk& sent,
                                                  std::span<const std::byte> whole,
                                                  std::uint32_t chunk_bytes, wire::PathIndex path) {
   Permission* permission = find(chunk);
@@ -100,11 +103,14 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const ChunkRef& chunk
   const wire::Permit& permit = permission->permit;
   const std::uint64_t offset = std::uint64_t{place} * chunk_bytes;
   if (!permission->usable || paths == 0 || offset + sent.bytes > permit.bytes) return std::nullopt;
+  const auto used = static_cast<wire::PathIndex>(path % paths);
+  const bool is_full = flight.sent_since_unknown(used) >= limits_.packets_per_path_max;
+  if (is_full || (flight.next_number(used) + 1) % kPlacedInRowMax == 0) return std::nullopt;
   return Way{.target = {permit.address + offset, permit.key, 0, link_},
              .name = {.slot = permit.slot,
                       .generation = permit.generation,
                       .chunk = static_cast<std::uint8_t>(place)},
-             .path = static_cast<wire::PathIndex>(path % paths)};
+             .path = used};
 }
 
 std::size_t SendPlacing::ordinary_run(const ChunkRef& chunk) {

@@ -45,9 +45,9 @@ class SendPlacing {
     wire::PlacedName name;
     wire::PathIndex path = 0;
   };
-  std::optional<Way> way(Time now, const ChunkRef& chunk, const SentChunk& sent,
-                         std::span<const std::byte> whole, std::uint32_t chunk_bytes,
-                         wire::PathIndex path);
+  std::optional<Way> way(Time now, const Flight& flight, const ChunkRef& chunk,
+                         const SentChunk& sent, std::span<const std::byte> whole,
+                         std::uint32_t chunk_bytes, wire::PathIndex path);
 
   void on_sent() { ++unreported_; }  // a packet that way() permitted
   // How many chunks from this one on travel in ordinary packets, without asking again: at least 1.
