@@ -19,11 +19,12 @@ constexpr std::uint32_t kSegmentChunks = wire::PlacedName::kSegmentChunks;
 // A card whose link can be used at once.
 struct ReadyCard final : Card {
   bool can_read = true;
+  std::size_t usable = 4;
 
   LinkId open_link(const wire::EndpointAddress&) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
-  std::size_t paths(LinkId, TrafficClass) const override { return 4; }
+  std::size_t paths(LinkId, TrafficClass) const override { return usable; }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return 1; }
   bool connect(LinkId, std::span<const std::byte>) override { return true; }
@@ -130,4 +131,20 @@ TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the rec
   CHECK_FALSE(sender.way(0));
   send(1);
   CHECK(sender.way(0));
+}
+
+TEST_CASE("paths that fail are not used after the next acknowledgement, until they work again") {
+  Sender sender;
+  sender.permit(0);
+  const auto path_after_ack = [&](std::size_t usable) -> int {
+    sender.card.usable = usable;
+    wire::Ack ack;
+    sender.placing.resolve(sender.flight, ack);
+    const auto way = sender.way(0);
+    return way ? way->path : -1;
+  };
+  CHECK(path_after_ack(4) == 2);
+  CHECK(path_after_ack(1) == 0);
+  CHECK(path_after_ack(0) == -1);
+  CHECK(path_after_ack(4) == 2);
 }

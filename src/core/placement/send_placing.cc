@@ -38,19 +38,25 @@ std::size_t SendPlacing::paths_of(Time now, TrafficClass traffic_class) {
   return usable_paths_[index];
 }
 
+// The number of usable paths shrinks if queue pairs fail, and grows when they are repaired. Returns
+// true if all classes that are in use have some.
+bool SendPlacing::update_paths() {
+  bool all = true;
+  for (std::size_t i = 0; i < widened_.size(); ++i) {
+    if (!widened_[i]) continue;
+    usable_paths_[i] = card_.paths(link_, static_cast<TrafficClass>(i));
+    all = all && usable_paths_[i] > 0;
+  }
+  return all;
+}
+
 void SendPlacing::on_link(Time now, const wire::Link& frame) {
   if (link_ == 0 || !card_.connect(link_, frame.introduction)) {
     next_link_ = kNever;
     return;
   }
   limits_ = card_.limits(link_);
-  bool complete = true;
-  for (std::size_t i = 0; i < widened_.size(); ++i) {
-    if (!widened_[i]) continue;
-    usable_paths_[i] = card_.paths(link_, static_cast<TrafficClass>(i));
-    complete = complete && usable_paths_[i] > 0;
-  }
-  if (complete) next_link_ = kNever;
+  if (update_paths()) next_link_ = kNever;
   if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
 }
 
@@ -120,6 +126,7 @@ std::size_t SendPlacing::ordinary_run(const ChunkRef& chunk) {
 }
 
 void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) {
+  update_paths();
   for (const wire::PlacedReport& report : ack.placed) {
     const auto name = wire::PlacedName::unpack(report.name);
     if (name.slot >= permissions_.size()) continue;

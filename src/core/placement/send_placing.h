@@ -71,6 +71,7 @@ class SendPlacing {
   }
   Permission* find(const ChunkRef& chunk);
   std::size_t paths_of(Time now, TrafficClass traffic_class);
+  bool update_paths();
 
   Card& card_;
   LinkId link_ = 0;

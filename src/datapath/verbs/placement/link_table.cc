@@ -151,11 +151,10 @@ std::size_t LinkTable::paths(LinkId id, TrafficClass traffic_class) {
   if (link == nullptr) return 0;
   const auto& own = link->queues[static_cast<std::size_t>(traffic_class)];
   const auto& remote = link->remote.classes[static_cast<std::size_t>(traffic_class)];
-  const bool repairs = queues_.options().transport == PlacementTransport::kUc;
   std::size_t count = 0;
   while (count < std::min(own.size(), remote.size()) && remote[count].is_connected) {
     const QueueTable::Slot& slot = queues_.at(own[count]);
-    if (slot.remote.queue_pair == 0 || (slot.needs_repair() && !repairs)) break;
+    if (slot.remote.queue_pair == 0 || slot.needs_repair()) break;
     ++count;
   }
   return count;

@@ -272,6 +272,20 @@ TEST_CASE("a broken queue pair loses its packets, is reset and works again with 
   CHECK(pair.placed().size() == 1);
 }
 
+TEST_CASE("a queue pair that cannot be repaired is not counted as a path") {
+  Pair pair;
+  pair.connect(2);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  const auto numbers = pair.card->connected_numbers();
+  pair.card->break_queue_pair(*std::next(numbers.begin()));
+  pair.card->refuses_resets = true;
+  pair.place(to, 0, 1, 0);
+  pair.place(to, 0, 1, 1);
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now, runs);
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact) == 1);
+}
+
 TEST_CASE("over RC a broken queue pair ends its path") {
   Pair pair(PermissionKind::kRegion, PlacementTransport::kRc);
   pair.connect(2);
