@@ -94,6 +94,38 @@ TEST_CASE("PERMITS that is lost is sent again with the next acknowledgement") {
   CHECK(placed(world) > 0);
 }
 
+TEST_CASE("a queue pair that several paths share is not used while its packets are lost") {
+  auto config = two_hosts({.paths_max = 2});
+  for (HostConfig& host : config.network.hosts)
+    host.paths = 16;
+  World world(std::move(config));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  world.network().host(0).card()->config().black_holes = 1;
+  for (int i = 0; i < 100; ++i)
+    world.transfer(flow, 512 << 10);
+  world.finish(10s);
+  CHECK(placed(world) > std::uint64_t{20} << 20);
+  CHECK(world.sum(Counter::kPacketsRetransmitted) < world.sum(Counter::kPacketsSent) / 50);
+}
+
+TEST_CASE("if no path of the card works any more, messages travel in ordinary packets at once") {
+  World world(two_hosts({}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  world.network().host(0).card()->config().paths_max = 0;
+  for (int i = 0; i < 10; ++i)
+    world.transfer(flow, 512 << 10);
+  world.finish(10s);
+  CHECK(placed(world) == 0);
+  CHECK(world.sum(Counter::kPacketsRetransmitted) == 0);
+  world.network().host(0).card()->config().paths_max = 8;
+  for (int i = 0; i < 10; ++i)
+    world.transfer(flow, 512 << 10);
+  world.finish(10s);
+  CHECK(placed(world) > 0);
+}
+
 TEST_CASE("every placed message arrives over random networks") {
   std::uint64_t total = 0;
   for_each_seed(1000, [&](std::uint64_t seed) {

@@ -202,6 +202,9 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   auto way =
       placing_->way(now, flight_, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
   if (!way) return false;
+  // If the card has fewer paths than this association, several share a queue pair; PathSet knows
+  // only the path that has the number of the queue pair.
+  if (way->path != cut_.path() && paths_.is_avoided(way->path)) return false;
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
   way->target.name = way->name.pack();

@@ -55,6 +55,7 @@ class PathSet {
   std::size_t size() const { return paths_.size(); }
   // The caller fills in the association and the peer.
   PathState state(wire::PathIndex path) const;
+  bool is_avoided(wire::PathIndex path) const { return paths_[path].avoided; }
 
  private:
   struct Path {

@@ -20,6 +20,8 @@ struct CardConfig {
   Duration key_outlives{0};
   double refused = 0;  // share of the permissions that the card refuses
   std::size_t receives_per_path = 512;
+  std::size_t paths_max = 256;    // of each class that work
+  std::uint64_t black_holes = 0;  // bit p is set: packets that this card sends on path p are lost
 };
 
 struct CardCounters {

@@ -93,7 +93,7 @@ std::size_t SimPlacer::paths(LinkId id, TrafficClass traffic_class) const {
   const Link* link = find(id);
   const bool heard = link != nullptr && link->theirs.heard_link == link->own.link &&
                      (link->theirs.heard_classes & bit_of(traffic_class)) != 0;
-  return heard ? paths_ : 0;
+  return heard ? std::min(paths_, config_.paths_max) : 0;
 }
 
 LinkLimits SimPlacer::link_limits(LinkId id) const {
@@ -169,7 +169,9 @@ std::size_t SimPlacer::place(std::span<const PlacedPacket> packets) {
   std::size_t taken = 0;
   for (const PlacedPacket& packet : packets) {
     const Link* link = find(packet.way.link);
-    if (link == nullptr || packet.payload.empty() || packet.payload.size() > payload_bytes_max_) {
+    const bool is_lost = (config_.black_holes >> packet.way.path & 1) != 0;
+    if (link == nullptr || packet.payload.empty() || packet.payload.size() > payload_bytes_max_ ||
+        is_lost) {
       ++taken;
       continue;
     }

@@ -1,7 +1,7 @@
 // The simulated card of one host that places data (datapath/placer.h): links, keys, and writes that
-// may be late, doubled or reordered by the network. A write takes a while between the check of its
-// key and the change of memory; revoking a permission waits for it, unless the model says
-// otherwise. The link layer's checksum (ICRC) drops damaged packets.
+// the network may delay, double or reorder. A write takes a while between the check of its key and
+// the change of memory; revoking a permission waits for it, unless the model says otherwise. The
+// link layer's checksum (ICRC) drops damaged packets. The configuration may change at any time.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ class SimPlacer final : public Placer, public EventSink {
         config_(config),
         rng_(seed) {}
 
-  // Called instead of the copy for every write.
   using Write = std::function<void(Time, std::span<std::byte> to, std::span<const std::byte> from)>;
-  void set_write(Write write) { write_ = std::move(write); }
+  void set_write(Write write) { write_ = std::move(write); }  // called instead of the copy
+  CardConfig& config() { return config_; }
   const CardCounters& counters() const { return counters_; }
   std::size_t permissions() const { return permits_.size(); }  // not revoked yet
   bool has_reports() const { return !arrived_.empty() || !reports_.empty(); }
@@ -101,7 +101,7 @@ class SimPlacer final : public Placer, public EventSink {
   const HostIndex host_;
   const std::size_t paths_;
   const std::size_t payload_bytes_max_;
-  const CardConfig config_;
+  CardConfig config_;
   Rng rng_;
   Write write_;
   CardCounters counters_;
