@@ -110,8 +110,8 @@ struct PlacementLimits {
 // The limits of both sides of a connected link; all 0 before.
 struct LinkLimits {
   std::uint32_t payload_bytes_max = 0;  // of one packet: the smaller MTU of the two cards
-  // Packets that one path of the peer can hold before it drops them. It limits how many may have
-  // been sent on a path without an acknowledgement.
+  // Packets that one path can hold, here and at the peer. It limits how many may have been sent on
+  // a path without an acknowledgement.
   std::uint32_t packets_per_path_max = 0;
 };
 

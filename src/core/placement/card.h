@@ -45,7 +45,7 @@ class Card {
   virtual bool connect(LinkId link, std::span<const std::byte> introduction) = 0;
   struct Limits {
     std::uint32_t payload_bytes_max = 0;     // of one packet
-    std::uint32_t packets_per_path_max = 0;  // that are not acknowledged; the peer drops more
+    std::uint32_t packets_per_path_max = 0;  // that are not acknowledged
   };
   virtual Limits limits(LinkId link) const = 0;  // all 0 before connect()
 

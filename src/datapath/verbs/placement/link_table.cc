@@ -111,7 +111,9 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
   }
   const auto mtu = std::min<unsigned>(remote->mtu, card_.path_mtu);
   link->remote.mtu = static_cast<std::uint8_t>(mtu);
-  link->limits = {128u << mtu, remote->receives_per_path};
+  // With more in flight, the queue could be full, and all other packets would wait for this peer.
+  link->limits = {128u << mtu,
+                  std::min<std::uint32_t>(remote->receives_per_path, queues_.options().sends)};
   for (std::size_t c = 0; c < remote->classes.size(); ++c) {
     auto& known = link->remote.classes[c];
     for (std::size_t p = 0; p < remote->classes[c].size(); ++p) {

@@ -165,7 +165,8 @@ ConnectedQueue* VerbsPlacer::queue_of(const LinkPath& way) {
   return queues_.at(of_class[way.path]).queue.get();
 }
 
-// False if its queue is full; nothing was changed then.
+// False if its queue is full; nothing was changed then. An RC queue pair may stay full for as long
+// as its peer does not answer, and other peers must not wait for that: its packets are lost.
 bool VerbsPlacer::add(const PlacedPacket& packet) {
   if (packet.way != way_) {
     chain_.post();
@@ -181,8 +182,9 @@ bool VerbsPlacer::add(const PlacedPacket& packet) {
   if (queue->room() == 0) {
     chain_.post();
     collect_sent(queues_.group_of(*queue));
-    if (queue->room() == 0 && !queue->is_broken()) return false;
-    if (queue->is_broken()) {
+    const bool waits = options_.ability.transport == PlacementTransport::kUc;
+    if (queue->room() == 0 && !queue->is_broken() && waits) return false;
+    if (queue->is_broken() || queue->room() == 0) {
       ++counters_.placed_tx_lost;
       return true;
     }

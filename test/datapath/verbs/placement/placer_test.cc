@@ -79,7 +79,7 @@ TEST_CASE("queue pairs are created when they are asked for, and on the peer's si
   pair.introduce();
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kBulkDroppable) == 3);
   CHECK(pair.a.placer().link_limits(pair.a.link).payload_bytes_max == kPacketBytes);
-  CHECK(pair.a.placer().link_limits(pair.a.link).packets_per_path_max == 448);
+  CHECK(pair.a.placer().link_limits(pair.a.link).packets_per_path_max == 128);
 }
 
 TEST_CASE("each path has a flow label of its own, and each class its DSCP") {
@@ -190,6 +190,19 @@ TEST_CASE("a full queue accepts packets again when the card has sent some") {
   CHECK(pair.place(to, static_cast<std::uint16_t>(taken), 32) == 32);
   pair.placed();
   CHECK_FALSE(pair.a.datapath->reads(pair.a.memory));
+}
+
+TEST_CASE("over RC a full queue does not keep packets for other peers waiting") {
+  Pair pair(PermissionKind::kRegion, PlacementTransport::kRc);
+  pair.connect(1);
+  const Permission to = pair.permit(pair.b.piece(0, 256));
+  pair.card->holds_completions = true;
+  CHECK(pair.place(to, 0, 200) == 200);
+  CHECK(pair.a.count_of("placed_tx_packets") == 128);
+  CHECK(pair.a.count_of("placed_tx_lost") == 72);
+  pair.card->holds_completions = false;
+  CHECK(pair.place(to, 200, 32) == 32);
+  CHECK(pair.a.count_of("placed_tx_packets") == 160);
 }
 
 TEST_CASE("receives are posted again before a path runs out of them") {
