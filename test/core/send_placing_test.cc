@@ -28,7 +28,8 @@ struct ReadyCard final : Card {
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return 1; }
   bool connect(LinkId, std::span<const std::byte>) override { return true; }
-  Limits limits(LinkId) const override { return {kChunkBytes, 448}; }
+  std::uint32_t payload_bytes_max = kChunkBytes;
+  Limits limits(LinkId) const override { return {payload_bytes_max, 448}; }
   PermissionId permit(LinkId, std::span<std::byte>) override { return 0; }
   void revoke(PermissionId) override {}
   bool can_place_from(std::span<const std::byte>) override { return can_read; }
@@ -51,7 +52,9 @@ struct Sender {
     permit.bytes = kSegmentChunks * kChunkBytes;
     placing.on_permit(permit, 0);
   }
-  std::size_t run(std::uint32_t chunk) { return placing.ordinary_run({0, chunk, 0}); }
+  std::size_t run(std::uint32_t chunk) {
+    return placing.ordinary_run(now, {0, chunk, 0}, kChunkBytes);
+  }
   std::optional<SendPlacing::Way> way(std::uint32_t chunk) {
     SentChunk sent;
     sent.offset = chunk * kChunkBytes;
@@ -147,4 +150,39 @@ TEST_CASE("paths that fail are not used after the next acknowledgement, until th
   CHECK(path_after_ack(1) == 0);
   CHECK(path_after_ack(0) == -1);
   CHECK(path_after_ack(4) == 2);
+}
+
+TEST_CASE(
+    "messages travel in ordinary runs despite a permission if the card cannot place packets") {
+  Sender sender;
+  sender.permit(0);
+  CHECK(sender.run(0) == 1);
+  sender.card.usable = 0;
+  sender.placing.on_link(sender.now, {});
+  CHECK(sender.run(0) == 256);
+  sender.card.usable = 4;
+  sender.card.payload_bytes_max = 1024;
+  sender.placing.on_link(sender.now, {});
+  CHECK(sender.run(0) == 256);
+}
+
+TEST_CASE("if no acknowledgement names a placed packet, one is tried each second until one does") {
+  Sender sender;
+  sender.permit(0);
+  for (int i = 0; i < 256; ++i) {
+    CHECK(sender.run(0) == 1);
+    CHECK(sender.way(0));
+    sender.placing.on_sent(sender.now);
+  }
+  CHECK(sender.run(0) == 256);
+  CHECK_FALSE(sender.way(0));
+  sender.now += 1s;
+  CHECK(sender.run(0) == 1);
+  CHECK(sender.way(0));
+  sender.placing.on_sent(sender.now);
+  CHECK(sender.run(0) == 256);
+  wire::Ack ack;
+  ack.placed.push_back({2, wire::PlacedName{.slot = 0, .generation = 1}.pack(), 0});
+  sender.placing.resolve(sender.flight, ack);
+  CHECK(sender.run(0) == 1);
 }

@@ -130,7 +130,7 @@ class SendAssociation final : private ChunkStates {
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, const ChunkView& chunk);
-  std::size_t run_packets(const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
+  std::size_t run_packets(Time now, const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
                           double most) const;
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
                              wire::PathIndex path) const;

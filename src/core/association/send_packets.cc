@@ -67,7 +67,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView&
 }
 
 // The number of packets that can leave together, with this chunk and those after it: at least 1.
-std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef& chunk,
+std::size_t SendAssociation::run_packets(Time now, const SendQueue& queue, const ChunkRef& chunk,
                                          std::size_t room, double most) const {
   if (prober_.size().shrunk()) return 1;
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
@@ -80,7 +80,9 @@ std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef&
   packets = std::min(packets, static_cast<std::size_t>(std::ceil(most)) - window_.in_flight());
   packets = std::min(packets, (streams_.left() + payload_bytes - 1) / payload_bytes);
   packets = std::min(packets, queue.run_length(chunk));
-  return placing_ ? std::min(packets, placing_->ordinary_run(chunk)) : packets;
+  if (!placing_) return packets;
+  const std::uint32_t chunk_bytes = setup_.terms().payload_bytes;
+  return std::min(packets, placing_->ordinary_run(now, chunk, chunk_bytes));
 }
 
 // The fields that all data packets have.
@@ -208,7 +210,7 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
   way->target.name = way->name.pack();
-  placing_->on_sent();
+  placing_->on_sent(now);
   wire::set_placed_target(way->target, out);
   out.payload = cut_.next(prober_.size().payload_bytes()).payload;
   out.traffic_class = sent.traffic_class;
@@ -280,7 +282,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       most = window_.most(congestion_->window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;
-    const std::size_t run = run_packets(queue, *chunk, out.size() - count, most);
+    const std::size_t run = run_packets(now, queue, *chunk, out.size() - count, most);
     if (run > 1) {
       emit_run(now, *stream, *chunk, frames, out.subspan(count, run));
       count += run;

@@ -7,11 +7,12 @@ namespace {
 
 constexpr Duration kFirstTryPause = 500us;
 constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
-// If no ACK names any of this many packets, ordinary ones are used until one does: placed packets
-// may not reach the peer. The second value applies after the first report; it is 16 MiB in packets
-// of 4 KiB, more than is in flight between two acknowledgements.
+// If no ACK names any of this many packets, placed packets may not reach the peer. Then only one is
+// tried in each kTrialPause, until an ACK names one. The second value applies after the first
+// report; it is 16 MiB in packets of 4 KiB, more than is in flight between two acknowledgements.
 constexpr std::uint32_t kUnprovenMax = 256;
 constexpr std::uint32_t kUnreportedMax = 4096;
+constexpr Duration kTrialPause = 1s;
 // The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
 // least one in this many packets is an ordinary one.
 constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
@@ -99,7 +100,7 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
                                                  std::span<const std::byte> whole,
                                                  std::uint32_t chunk_bytes, wire::PathIndex path) {
   Permission* permission = find(chunk);
-  if (permission == nullptr || unreported_ >= unreported_max_) return std::nullopt;
+  if (permission == nullptr || is_suspended(now)) return std::nullopt;
   if (!permission->checked) {
     permission->checked = true;
     permission->usable = card_.can_place_from(whole);
@@ -119,8 +120,14 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
              .path = used};
 }
 
-std::size_t SendPlacing::ordinary_run(const ChunkRef& chunk) {
-  const Permission* permission = find(chunk);
+void SendPlacing::on_sent(Time now) {
+  if (++unreported_ >= unreported_max_) next_trial_ = now + kTrialPause;
+}
+
+std::size_t SendPlacing::ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes) {
+  const bool possible = !is_suspended(now) && limits_.payload_bytes_max >= chunk_bytes &&
+                        usable_paths_[static_cast<std::size_t>(TrafficClass::kExact)] > 0;
+  const Permission* permission = possible ? find(chunk) : nullptr;
   if (permission != nullptr && (permission->usable || !permission->checked)) return 1;
   return wire::PlacedName::kSegmentChunks - chunk.chunk % wire::PlacedName::kSegmentChunks;
 }

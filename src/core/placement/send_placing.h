@@ -49,9 +49,10 @@ class SendPlacing {
                          const SentChunk& sent, std::span<const std::byte> whole,
                          std::uint32_t chunk_bytes, wire::PathIndex path);
 
-  void on_sent() { ++unreported_; }  // a packet that way() permitted
-  // How many chunks from this one on travel in ordinary packets, without asking again: at least 1.
-  std::size_t ordinary_run(const ChunkRef& chunk);
+  void on_sent(Time now);  // a packet that way() permitted
+  // How many chunks of `chunk_bytes` of an exact message, from this one on, travel in ordinary
+  // packets, without asking again: at least 1.
+  std::size_t ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes);
 
   // Adds the packets that ack.placed names to ack.paths, as if they had had headers.
   void resolve(const Flight& flight, wire::Ack& ack);
@@ -72,6 +73,8 @@ class SendPlacing {
   Permission* find(const ChunkRef& chunk);
   std::size_t paths_of(Time now, TrafficClass traffic_class);
   bool update_paths();
+  // Too many packets in a row were not reported, and it is not the time of the next trial.
+  bool is_suspended(Time now) const { return unreported_ >= unreported_max_ && now < next_trial_; }
 
   Card& card_;
   LinkId link_ = 0;
@@ -84,6 +87,7 @@ class SendPlacing {
   std::uint32_t sent_version_ = 0;
   std::uint32_t unreported_ = 0;  // packets sent since an ACK named one
   std::uint32_t unreported_max_;
+  Time next_trial_{};
   std::vector<Permission> permissions_;                     // by slot
   std::unordered_map<std::uint64_t, std::uint16_t> slots_;  // by key_of()
   std::optional<std::uint64_t> last_key_;                   // of the last lookup,
