@@ -56,13 +56,19 @@ bool RegionPermissions::park_one(Time now, std::size_t bytes) {
   return true;
 }
 
-// A late packet may be accepted while the key is tried. It does no harm: the peer does not know the
-// new permission yet, so that correct data or zeros will overwrite it.
+// With a key that is young, a late packet of the segment before could overwrite data of the new one
+// that ordinary packets have brought. So keys are tried without remote access first. If the driver
+// has a stack of keys, the second registration gets the same key as the first.
 MrPtr RegionPermissions::register_fresh(Time now, std::span<std::byte> memory) {
   for (std::size_t tries = 0; tries < kTries; ++tries) {
-    auto mr = registered_.register_piece(memory, kPlacedAccess);
-    if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
-    mr.reset();
+    auto tried = registered_.register_piece(memory, IBV_ACCESS_LOCAL_WRITE);
+    if (tried == nullptr) break;
+    const bool is_young = ages_.is_young(tried->rkey);
+    tried.reset();
+    if (!is_young) {
+      auto mr = registered_.register_piece(memory, kPlacedAccess);
+      if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
+    }
     if (!park_one(now, memory.size())) break;
   }
   return {nullptr, {card_.verbs.get()}};

@@ -1,6 +1,6 @@
 // Permissions as memory regions: the segment is registered for remote writes and deregistered to
 // revoke. The kernel's deregistration returns only after writes in progress have ended, on every
-// device. It costs two system calls for each segment.
+// device. It costs four system calls for each segment, two of them to look at the key.
 //
 // Some drivers keep a stack of keys, so that the next registration has the key of the last one that
 // ended. Such keys are parked for kKeyLifetime: a registration of other memory, without remote

@@ -56,7 +56,8 @@ class FakeWriteCard : public FakeVerbs {
   std::size_t dead_keys = 0;   // writes refused because of the key
   std::size_t no_receive = 0;  // lost because no receive was posted
   std::size_t binds = 0, reads = 0;
-  std::vector<ibv_qp_attr> ready;  // attributes of each change to the state RTR
+  std::map<std::uint32_t, int> writable;  // how often a region with this key permitted writes
+  std::vector<ibv_qp_attr> ready;         // attributes of each change to the state RTR
 
   // The next moment: writes in progress end, then what is due arrives.
   void step() {
@@ -107,8 +108,10 @@ class FakeWriteCard : public FakeVerbs {
       ended_keys_.pop_back();
     }
     access_[mr] = access;
-    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0)
+    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0) {
       keys_[mr->rkey] = {static_cast<std::byte*>(address), length};
+      ++writable[mr->rkey];
+    }
     return mr;
   }
   int dereg_mr(ibv_mr* mr) override {

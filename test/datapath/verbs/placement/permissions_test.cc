@@ -157,6 +157,20 @@ TEST_CASE("a key does not come back within a second, even if the driver would gi
   CHECK(ended.size() < granted);  // some came back later
 }
 
+TEST_CASE("no key can be used for writes within a second after it was revoked") {
+  Permissions pair(PermissionKind::kRegion);
+  pair.card->reuses_keys = true;
+  for (int round = 0; round < 20; ++round) {
+    PermissionId id{};
+    pair.permit(pair.b.piece(0, 4), &id);
+    pair.b.placer().revoke(id);
+    CHECK(kinds(pair.events()) == std::vector{Kind::kRevoked});
+  }
+  CHECK(pair.card->writable.size() == 20);
+  for (const auto& [key, times] : pair.card->writable)
+    CHECK(times == 1);
+}
+
 TEST_CASE("a window rests before its key would come back") {
   Permissions pair(PermissionKind::kWindow);
   std::set<std::uint32_t> keys;
