@@ -126,6 +126,26 @@ TEST_CASE("if no path of the card works any more, messages travel in ordinary pa
   CHECK(placed(world) > 0);
 }
 
+TEST_CASE("permissions that were refused do not keep later ones from being used") {
+  World world(two_hosts({}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  const auto transfer = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      world.transfer(flow, 64 << 10, world.now() + 1ms + i * 100us);
+    world.finish(1s);
+  };
+  transfer(10);
+  const std::uint64_t before = placed(world);
+  CHECK(before == 10 * (64 << 10));
+  world.network().host(1).card()->config().refused = 1;
+  transfer(150);
+  CHECK(placed(world) == before);
+  world.network().host(1).card()->config().refused = 0;
+  transfer(10);
+  CHECK(placed(world) == 2 * before);
+}
+
 TEST_CASE("every placed message arrives over random networks") {
   std::uint64_t total = 0;
   for_each_seed(1000, [&](std::uint64_t seed) {

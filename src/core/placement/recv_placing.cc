@@ -51,7 +51,7 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
     if (slot.id == 0) break;
     free_.pop_back();
     slot.use = {&stream, message, count * wire::PlacedName::kSegmentChunks};
-    slot.revoking = false;
+    slot.revoking = slot.told = false;
     ++slot.generation;
     slot.permit = {.stream = stream_number,
                    .message = static_cast<std::uint32_t>(message),
@@ -99,6 +99,9 @@ std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& eve
   by_id_.erase(found);
   links_.by_permission.erase(event.id);
   slot.id = 0;
+  // The sender takes a generation that is more than 127 ahead of the last one for an old one. No
+  // packet can have this one.
+  if (!slot.told) --slot.generation;
   free_.push_back(index);
   return std::exchange(slot.use, {});
 }
@@ -151,6 +154,8 @@ std::size_t RecvPlacing::poll_transmit(const Recipient& to, wire::PathIndex path
   auto at = due.begin();
   while (at != due.end() && count < out.size()) {
     const auto end = at + std::min(most, due.end() - at);
+    for (const wire::Permit& permit : std::span(at, end))
+      slots_[permit.slot].told = true;
     frames.emit(wire::Permits{to.token, {at, end}}, path, *to.address, out[count++]);
     at = end;
   }

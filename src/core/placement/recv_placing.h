@@ -64,6 +64,7 @@ class RecvPlacing {
     Use use;
     std::uint8_t generation = 0;
     bool revoking = false;
+    bool told = false;    // to the sender
     wire::Permit permit;  // to be sent when it is granted
   };
   struct Newest {
