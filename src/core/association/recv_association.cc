@@ -202,8 +202,8 @@ bool RecvAssociation::build_ack(Time now) {
   probe_to_answer_.reset();
   ack_.duplicates = duplicates_;
   ack_.sent = wire::wire_time(now);
-  if (placing_) placing_->report(now, ack_);
-  const bool all_paths = report_paths(now);
+  const bool all_placed = !placing_ || placing_->report(now, ack_);
+  const bool all_paths = report_paths(now) && all_placed;
   const bool all_streams = report_streams();
   counters_.add(Counter::kAcksSent);
   return all_paths && all_streams;

@@ -11,6 +11,7 @@ namespace {
 // Segments of one message that may have a permission at a time; the rest travels in ordinary
 // packets. 16 MiB in packets of 4 KiB, more than NCCL's largest buffer.
 constexpr std::uint32_t kSegmentsMax = 16;
+constexpr std::size_t kReportsMax = 32;  // paths in one ACK
 
 }  // namespace
 
@@ -121,14 +122,17 @@ void RecvPlacing::note(const wire::PlacedRun& run) {
   newest_[run.path] = {true, run.name + run.packets - 1, run.arrived_at};
 }
 
-void RecvPlacing::report(Time now, wire::Ack& ack) {
+bool RecvPlacing::report(Time now, wire::Ack& ack) {
   for (std::size_t path = 0; path < newest_.size(); ++path) {
     Newest& newest = newest_[path];
-    if (!std::exchange(newest.changed, false)) continue;
+    if (!newest.changed) continue;
+    if (ack.placed.size() == kReportsMax) return false;
+    newest.changed = false;
     const auto held = std::max(now - newest.arrived_at, Duration::zero()).count() >> 7;
     ack.placed.push_back(
         {static_cast<wire::PathIndex>(path), newest.name, static_cast<std::uint32_t>(held)});
   }
+  return true;
 }
 
 std::size_t RecvPlacing::poll_transmit(const Recipient& to, wire::PathIndex path,

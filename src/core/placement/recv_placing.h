@@ -52,8 +52,8 @@ class RecvPlacing {
   const Use* find(std::uint32_t name) const;
 
   void note(const wire::PlacedRun& run);
-  // Adds the newest packet of each path that has changed to the ACK.
-  void report(Time now, wire::Ack& ack);
+  // Adds the newest packet of each path that has changed to the ACK. False if some had no room.
+  bool report(Time now, wire::Ack& ack);
   // Sends LINK and PERMITS. Permits are repeated with the next ACK, because the frame may be lost.
   std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
                             bool with_ack, FrameWriter& frames, std::span<wire::TxPacket> out);
