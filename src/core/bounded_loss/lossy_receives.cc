@@ -57,6 +57,12 @@ void LossyReceives::on_posted(std::uint64_t number, const Licence& licence,
   if (queue_.is_open(number)) message(number).licence = licence;
 }
 
+bool LossyReceives::is_granted(std::uint64_t number) const {
+  return std::ranges::any_of(
+      messages_,
+      [&](const Message& message) { return message.number == number && message.granted; });
+}
+
 bool LossyReceives::on_sent_once(const wire::SentOnce& frame) {
   const auto expected = queue_.expect(frame.message, frame.message_bytes);
   if (!expected.number) return expected.possible;

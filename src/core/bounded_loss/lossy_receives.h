@@ -37,6 +37,8 @@ class LossyReceives {
   void on_posted(std::uint64_t number, const Licence& licence, std::size_t buffer_bytes);
   // False if the frame is impossible.
   bool on_sent_once(const wire::SentOnce& frame);
+  // Its loss is granted: it only waits for the end of its permissions.
+  bool is_granted(std::uint64_t number) const;
   // SENT_ONCE has arrived for a message that is not complete.
   bool awaits() const { return announced_ > 0; }
   // Decides about every message that has holes and expects no more packets. If its licence allows

@@ -105,7 +105,7 @@ void RecvStream::permit(std::uint64_t first) {
     if (!queue_.is_open(number)) continue;
     const RecvMessage& message = queue_.message(number);
     const bool is_short = message.buffer.size() < config_.placed_bytes_min;
-    if (is_short || message.whole() || message.permits > 0) continue;
+    if (is_short || message.whole() || message.permits > 0 || losses_.is_granted(number)) continue;
     queue_.permit(number, placing->permit(*this, number, number_, message.buffer,
                                           association_->payload_bytes()));
   }

@@ -192,3 +192,24 @@ TEST_CASE(
       {0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // completed long ago
   CHECK_FALSE(receiver.losses.awaits());
 }
+
+TEST_CASE(
+    "a message whose loss is granted waits for the end of its permissions, and gets no more") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  receiver.queue.permit(0, 1);
+  for (std::uint32_t chunk = 1; chunk < 100; ++chunk)
+    receiver.data(chunk);
+  CHECK_FALSE(receiver.losses.is_granted(0));
+  receiver.sent_once({}, 0);
+  CHECK(receiver.decide().empty());
+  CHECK(receiver.queue.take_closing() == std::vector<std::uint64_t>{0});
+  CHECK(receiver.losses.is_granted(0));
+  receiver.queue.end_permit(0);
+  CHECK(receiver.losses.is_granted(0));
+  const auto decisions = receiver.decide();
+  REQUIRE(decisions.size() == 1);
+  CHECK(decisions[0].stop);
+  CHECK(receiver.zeros == kPayload);
+  CHECK_FALSE(receiver.losses.is_granted(0));
+}
