@@ -1,5 +1,7 @@
 #include "core/placement/recv_placing.h"
 
+#include <array>
+#include <set>
 #include <vector>
 
 #include "catch.h"
@@ -32,7 +34,17 @@ struct Receiver {
   QuietCard card;
   LinkTable links;
   RecvPlacing placing{card, links, 7};
+  std::vector<std::byte> buffer = std::vector<std::byte>(4 << 20);
+  // Only their addresses matter: the streams themselves are not used.
+  std::array<std::byte, 2> places{};
+  RecvStream& stream(std::size_t index) { return reinterpret_cast<RecvStream&>(places[index]); }
+
   Receiver() { placing.on_link({}, {}); }
+  std::uint32_t permit(std::size_t stream_index, std::uint64_t message, std::size_t segments) {
+    return placing.permit(stream(stream_index), message, 0, std::span(buffer).first(segments << 20),
+                          4096);
+  }
+  void end(PermissionId id) { placing.on_event({id, PermissionEvent::Kind::kRevoked}); }
 };
 
 }  // namespace
@@ -50,4 +62,24 @@ TEST_CASE(
     counts.push_back(ack.placed.size());
   }
   CHECK(counts == std::vector<std::size_t>{32, 32, 16});
+}
+
+TEST_CASE("a message revokes its own permissions, and a stream those of all its messages") {
+  Receiver receiver;
+  CHECK(receiver.permit(0, 0, 2) == 2);
+  CHECK(receiver.permit(0, 1, 1) == 1);
+  CHECK(receiver.permit(1, 0, 1) == 1);
+  receiver.placing.revoke(receiver.stream(0), 0);
+  CHECK(receiver.card.revoked == std::vector<PermissionId>{1, 2});
+  receiver.end(2);
+  receiver.end(1);
+  CHECK(receiver.permit(0, 2, 2) == 2);  // in the same slots
+  receiver.placing.revoke(receiver.stream(0), 0);
+  CHECK(receiver.card.revoked.size() == 2);
+  receiver.placing.leave(receiver.stream(0));
+  CHECK(std::set(receiver.card.revoked.begin() + 2, receiver.card.revoked.end()) ==
+        std::set<PermissionId>{3, 5, 6});
+  receiver.end(5);
+  receiver.placing.revoke(receiver.stream(1), 0);
+  CHECK(receiver.card.revoked.back() == 4);
 }

@@ -38,6 +38,7 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
                                   std::uint32_t stream_number, std::span<std::byte> buffer,
                                   std::uint32_t chunk_bytes) {
   const std::size_t segment_bytes = std::size_t{wire::PlacedName::kSegmentChunks} * chunk_bytes;
+  Slots& slots = streams_[&stream].messages[message];
   std::uint32_t count = 0;
   for (std::size_t at = 0; at < buffer.size() && count < kSegmentsMax; at += segment_bytes) {
     if (free_.empty()) {
@@ -60,10 +61,12 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
                    .slot = index,
                    .generation = slot.generation,
                    .bytes = static_cast<std::uint32_t>(memory.size())};
+    slots.push_back(index);
     by_id_[slot.id] = index;
     links_.by_permission[slot.id] = token_;
     ++count;
   }
+  if (slots.empty()) streams_[&stream].messages.erase(message);
   return count;
 }
 
@@ -73,16 +76,33 @@ void RecvPlacing::revoke(Slot& slot) {
 }
 
 void RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
-  for (Slot& slot : slots_)
-    if (slot.use.stream == &stream && slot.use.message == message) revoke(slot);
+  const auto of = streams_.find(&stream);
+  if (of == streams_.end()) return;
+  const auto found = of->second.messages.find(message);
+  if (found == of->second.messages.end()) return;
+  for (const std::uint16_t index : found->second)
+    revoke(slots_[index]);
 }
 
 void RecvPlacing::leave(const RecvStream& stream) {
-  for (Slot& slot : slots_) {
-    if (slot.use.stream != &stream) continue;
-    slot.use.stream = nullptr;
-    revoke(slot);
+  const auto of = streams_.find(&stream);
+  if (of == streams_.end()) return;
+  for (const auto& [message, slots] : of->second.messages) {
+    for (const std::uint16_t index : slots) {
+      slots_[index].use.stream = nullptr;
+      revoke(slots_[index]);
+    }
   }
+  streams_.erase(of);
+}
+
+// The permission in this slot has ended.
+void RecvPlacing::forget(const Use& use, std::uint16_t slot) {
+  auto& messages = streams_[use.stream].messages;
+  const auto found = messages.find(use.message);
+  check(found != messages.end(), "a permission must be listed under its message");
+  std::erase(found->second, slot);
+  if (found->second.empty()) messages.erase(found);
 }
 
 std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& event) {
@@ -104,6 +124,7 @@ std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& eve
   // packet can have this one.
   if (!slot.told) --slot.generation;
   free_.push_back(index);
+  if (slot.use.stream != nullptr) forget(slot.use, index);
   return std::exchange(slot.use, {});
 }
 

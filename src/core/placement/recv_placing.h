@@ -72,7 +72,12 @@ class RecvPlacing {
     std::uint32_t name = 0;
     Time arrived_at;
   };
+  using Slots = std::vector<std::uint16_t>;
+  struct OfStream {
+    std::unordered_map<std::uint64_t, Slots> messages;  // that have permissions
+  };
   void revoke(Slot& slot);
+  void forget(const Use& use, std::uint16_t slot);
 
   Card& card_;
   LinkTable& links_;
@@ -80,6 +85,7 @@ class RecvPlacing {
   LinkId link_ = 0;
   bool connected_ = false;
   bool link_due_ = false;
+  std::unordered_map<const RecvStream*, OfStream> streams_;
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> free_;
   std::unordered_map<PermissionId, std::uint16_t> by_id_;

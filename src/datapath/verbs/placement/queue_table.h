@@ -20,6 +20,7 @@ class QueueTable {
     LinkPath way;
     QueueRemote remote;         // valid once the queue is connected
     ConnectedQueue::Name name;  // of the next queue in this slot
+    bool is_used = false;       // listed by the placer as one that may have requests
 
     // It was connected, and an error or a reset has ended that.
     bool needs_repair() const {

@@ -162,7 +162,9 @@ ConnectedQueue* VerbsPlacer::queue_of(const LinkPath& way) {
   const auto& of_class = link->queues[static_cast<std::size_t>(way.traffic_class)];
   if (way.path >= of_class.size()) return nullptr;
   way_bytes_max_ = link->limits.payload_bytes_max;
-  return queues_.at(of_class[way.path]).queue.get();
+  QueueTable::Slot& slot = queues_.at(of_class[way.path]);
+  if (!std::exchange(slot.is_used, true)) used_.push_back(of_class[way.path]);
+  return slot.queue.get();
 }
 
 // False if its queue is full; nothing was changed then. An RC queue pair may stay full for as long
@@ -274,14 +276,17 @@ void VerbsPlacer::repair(Time now) {
 }
 
 bool VerbsPlacer::reads(std::span<const std::byte> memory) {
-  const auto read_by = [&](const auto& slot) {
-    return slot.queue != nullptr && slot.queue->reads(memory);
-  };
-  if (std::ranges::none_of(queues_.slots(), read_by)) return false;
-  if (!is_stopped_)
-    for (auto& group : queues_.groups())
-      collect_sent(group);
-  return std::ranges::any_of(queues_.slots(), read_by);
+  bool any = false;
+  std::erase_if(used_, [&](std::uint16_t index) {
+    QueueTable::Slot& slot = queues_.at(index);
+    if (slot.queue != nullptr && slot.queue->reads(memory)) {
+      if (!is_stopped_) collect_sent(queues_.group_of(*slot.queue));
+      any = any || slot.queue->reads(memory);
+    }
+    slot.is_used = slot.queue != nullptr && slot.queue->has_outstanding();
+    return !slot.is_used;
+  });
+  return any;
 }
 
 void VerbsPlacer::abandon(std::span<const std::byte> memory) {

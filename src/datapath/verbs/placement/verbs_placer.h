@@ -97,6 +97,7 @@ class VerbsPlacer final : public Placer {
   LinkPath way_;
   ConnectedQueue* way_queue_ = nullptr;
   std::size_t way_bytes_max_ = 0;
+  std::vector<std::uint16_t> used_;  // queues that may have requests, so that reads() is short
 
   std::size_t next_group_ = 0;  // the first to be polled
   bool is_any_broken_ = false;
