@@ -1,7 +1,7 @@
 // FakeVerbs with connected queue pairs, RDMA WRITE WITH IMMEDIATE, memory keys and memory windows,
-// and a network that loses, doubles and reorders packets and delivers some very late. It is as
-// strict as real cards: state changes need the right attributes, queues have a limited length, and
-// a region cannot be deregistered while a window is bound in it.
+// and a network that loses, doubles, reorders and delays packets. It is as strict as real cards:
+// state changes need the right attributes, queues have a limited length, and a region cannot be
+// deregistered while a window is bound in it.
 //
 // A write has two steps: the key is checked, then the bytes are copied. Between them the key may be
 // revoked. Deregistration waits for such writes; the end of a bind does so on cards, but not on
@@ -30,8 +30,7 @@ struct FakeMw : ibv_mw {
 class FakeWriteCard : public FakeVerbs {
  public:
   // The device may lack these.
-  bool has_uc = true;
-  bool has_windows = true;
+  bool has_uc = true, has_windows = true;
   // How it behaves.
   bool unbind_waits = true;
   bool reuses_keys = false;              // a new region gets the key of the last one that ended
@@ -108,10 +107,8 @@ class FakeWriteCard : public FakeVerbs {
       ended_keys_.pop_back();
     }
     access_[mr] = access;
-    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0) {
+    if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && ++writable[mr->rkey] > 0)
       keys_[mr->rkey] = {static_cast<std::byte*>(address), length};
-      ++writable[mr->rkey];
-    }
     return mr;
   }
   int dereg_mr(ibv_mr* mr) override {
