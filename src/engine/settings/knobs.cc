@@ -46,7 +46,9 @@ constexpr Knob kKnobs[] = {
     {"DLCP_ROCE_PLACEMENT", KnobType::kChoice, "", "off", kNone, kNone, nullptr, "auto|off|on",
      "over RoCE, the receiver's card writes messages of 16 KiB and more into the posted buffers, "
      "without a copy, if the cards of both hosts have passed a test at start; `auto`: only "
-     "hardware; `on`: Soft-RoCE too. It has not run on a hardware card yet",
+     "hardware; `on`: Soft-RoCE too. It has not run on a hardware card yet, and its packets are "
+     "not "
+     "authenticated",
      [](Settings& s, const KnobValue& v) {
        s.placement = static_cast<PlacementChoice>(v.integer);
      }},
