@@ -52,6 +52,7 @@ struct Receiver {
 TEST_CASE(
     "an ACK names the newest placed packets of 32 paths, and the next ACK those of the rest") {
   Receiver receiver;
+  receiver.permit(0, 0, 1);
   for (wire::PathIndex path = 0; path < 80; ++path)
     receiver.placing.note({.path = path, .name = path, .packets = 1, .arrived_at = {}});
   std::vector<std::size_t> counts;
@@ -69,12 +70,12 @@ TEST_CASE("a message revokes its own permissions, and a stream those of all its 
   CHECK(receiver.permit(0, 0, 2) == 2);
   CHECK(receiver.permit(0, 1, 1) == 1);
   CHECK(receiver.permit(1, 0, 1) == 1);
-  receiver.placing.revoke(receiver.stream(0), 0);
+  CHECK(receiver.placing.revoke(receiver.stream(0), 0) == 2);
   CHECK(receiver.card.revoked == std::vector<PermissionId>{1, 2});
   receiver.end(2);
   receiver.end(1);
   CHECK(receiver.permit(0, 2, 2) == 2);  // in the same slots
-  receiver.placing.revoke(receiver.stream(0), 0);
+  CHECK(receiver.placing.revoke(receiver.stream(0), 0) == 0);
   CHECK(receiver.card.revoked.size() == 2);
   receiver.placing.leave(receiver.stream(0));
   CHECK(std::set(receiver.card.revoked.begin() + 2, receiver.card.revoked.end()) ==
@@ -82,4 +83,24 @@ TEST_CASE("a message revokes its own permissions, and a stream those of all its 
   receiver.end(5);
   receiver.placing.revoke(receiver.stream(1), 0);
   CHECK(receiver.card.revoked.back() == 4);
+}
+
+TEST_CASE(
+    "after 32 permissions that were not used, one in 32 messages gets some until one is used") {
+  Receiver receiver;
+  const auto is_permitted = [&](std::uint64_t message) {
+    const bool permitted = receiver.permit(0, message, 1) > 0;
+    receiver.placing.revoke(receiver.stream(0), message);
+    return permitted;
+  };
+  for (std::uint64_t message = 1; message <= 32; ++message)
+    CHECK(is_permitted(message));
+  CHECK_FALSE(is_permitted(33));
+  CHECK(receiver.permit(1, 33, 1) == 1);  // another stream
+  CHECK_FALSE(is_permitted(63));
+  REQUIRE(receiver.permit(0, 64, 1) == 1);
+  const std::uint16_t slot = 33;  // after 32 and one that are in use
+  receiver.placing.note({.name = wire::PlacedName{.slot = slot}.pack(), .packets = 1, .arrived_at = {}});
+  receiver.placing.revoke(receiver.stream(0), 64);
+  CHECK(is_permitted(65));
 }

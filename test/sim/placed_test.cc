@@ -146,6 +146,16 @@ TEST_CASE("permissions that were refused do not keep later ones from being used"
   CHECK(placed(world) == 2 * before);
 }
 
+TEST_CASE("a message that arrives before its sender has a permission does not wait for its end") {
+  World world(two_hosts({.grant_delay = 1ms, .revoke_delay = 10ms}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  const Time begin = world.now();
+  world.transfer(flow, 4000);
+  world.finish(1s);
+  CHECK(world.ledger().last_done_at() - begin < 1ms);
+}
+
 TEST_CASE("every placed message arrives over random networks") {
   std::uint64_t total = 0;
   for_each_seed(1000, [&](std::uint64_t seed) {

@@ -12,6 +12,9 @@ namespace {
 // packets. 16 MiB in packets of 4 KiB, more than NCCL's largest buffer.
 constexpr std::uint32_t kSegmentsMax = 16;
 constexpr std::size_t kReportsMax = 32;  // paths in one ACK
+// NCCL posts whole slots also for short messages, and compressed messages are never placed. After
+// this many permissions in a row that were not used, only one in this many messages gets some.
+constexpr unsigned kUnusedMax = 32;
 
 }  // namespace
 
@@ -38,7 +41,9 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
                                   std::uint32_t stream_number, std::span<std::byte> buffer,
                                   std::uint32_t chunk_bytes) {
   const std::size_t segment_bytes = std::size_t{wire::PlacedName::kSegmentChunks} * chunk_bytes;
-  Slots& slots = streams_[&stream].messages[message];
+  OfStream& of = streams_[&stream];
+  if (of.unused >= kUnusedMax && message % kUnusedMax != 0) return 0;
+  Slots& slots = of.messages[message];
   std::uint32_t count = 0;
   for (std::size_t at = 0; at < buffer.size() && count < kSegmentsMax; at += segment_bytes) {
     if (free_.empty()) {
@@ -53,7 +58,7 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
     if (slot.id == 0) break;
     free_.pop_back();
     slot.use = {&stream, message, count * wire::PlacedName::kSegmentChunks};
-    slot.revoking = slot.told = false;
+    slot.revoking = slot.told = slot.used = false;
     ++slot.generation;
     slot.permit = {.stream = stream_number,
                    .message = static_cast<std::uint32_t>(message),
@@ -66,7 +71,7 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
     links_.by_permission[slot.id] = token_;
     ++count;
   }
-  if (slots.empty()) streams_[&stream].messages.erase(message);
+  if (slots.empty()) of.messages.erase(message);
   return count;
 }
 
@@ -75,13 +80,20 @@ void RecvPlacing::revoke(Slot& slot) {
   card_.revoke(slot.id);
 }
 
-void RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
+std::uint32_t RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
   const auto of = streams_.find(&stream);
-  if (of == streams_.end()) return;
+  if (of == streams_.end()) return 0;
   const auto found = of->second.messages.find(message);
-  if (found == of->second.messages.end()) return;
-  for (const std::uint16_t index : found->second)
-    revoke(slots_[index]);
+  if (found == of->second.messages.end()) return 0;
+  std::uint32_t ended = 0;
+  for (const std::uint16_t index : Slots(found->second)) {
+    Slot& slot = slots_[index];
+    revoke(slot);
+    if (slot.told) continue;
+    forget(slot, index, true);
+    ++ended;
+  }
+  return ended;
 }
 
 void RecvPlacing::leave(const RecvStream& stream) {
@@ -96,13 +108,15 @@ void RecvPlacing::leave(const RecvStream& stream) {
   streams_.erase(of);
 }
 
-// The permission in this slot has ended.
-void RecvPlacing::forget(const Use& use, std::uint16_t slot) {
-  auto& messages = streams_[use.stream].messages;
-  const auto found = messages.find(use.message);
-  check(found != messages.end(), "a permission must be listed under its message");
-  std::erase(found->second, slot);
-  if (found->second.empty()) messages.erase(found);
+// The permission in this slot does not concern its message any more.
+void RecvPlacing::forget(Slot& slot, std::uint16_t index, bool revoked) {
+  const Use use = std::exchange(slot.use, {});
+  OfStream& of = streams_[use.stream];
+  const auto found = of.messages.find(use.message);
+  check(found != of.messages.end(), "a permission must be listed under its message");
+  std::erase(found->second, index);
+  if (found->second.empty()) of.messages.erase(found);
+  if (revoked) of.unused = slot.used ? 0 : of.unused + 1;
 }
 
 std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& event) {
@@ -124,8 +138,10 @@ std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& eve
   // packet can have this one.
   if (!slot.told) --slot.generation;
   free_.push_back(index);
-  if (slot.use.stream != nullptr) forget(slot.use, index);
-  return std::exchange(slot.use, {});
+  if (slot.use.stream == nullptr) return std::nullopt;
+  const Use use = slot.use;
+  forget(slot, index, event.kind == PermissionEvent::Kind::kRevoked);
+  return use;
 }
 
 const RecvPlacing::Use* RecvPlacing::find(std::uint32_t name) const {
@@ -139,6 +155,7 @@ const RecvPlacing::Use* RecvPlacing::find(std::uint32_t name) const {
 // ---- acknowledgements, and to the network ----
 
 void RecvPlacing::note(const wire::PlacedRun& run) {
+  slots_[wire::PlacedName::unpack(run.name).slot].used = true;
   if (run.path >= newest_.size()) newest_.resize(run.path + std::size_t{1});
   newest_[run.path] = {true, run.name + run.packets - 1, run.arrived_at};
 }

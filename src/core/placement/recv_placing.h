@@ -42,9 +42,10 @@ class RecvPlacing {
   // Asks for permissions for a posted receive, as long as there are slots; returns their number.
   std::uint32_t permit(RecvStream& stream, std::uint64_t message, std::uint32_t stream_number,
                        std::span<std::byte> buffer, std::uint32_t chunk_bytes);
-  // Begins to revoke all permissions of the message; of the stream, whose memory is not named here
-  // any more.
-  void revoke(const RecvStream& stream, std::uint64_t message);
+  // Begins to revoke all permissions of the message, and returns how many have ended at once,
+  // because the sender has not been told of them.
+  std::uint32_t revoke(const RecvStream& stream, std::uint64_t message);
+  // The stream ends: begins to revoke its permissions, and does not name its memory any more.
   void leave(const RecvStream& stream);
   // Returns the use of a permission that has ended: revoked, or refused.
   std::optional<Use> on_event(const PermissionEvent& event);
@@ -65,6 +66,7 @@ class RecvPlacing {
     std::uint8_t generation = 0;
     bool revoking = false;
     bool told = false;    // to the sender
+    bool used = false;    // a packet has been placed
     wire::Permit permit;  // to be sent when it is granted
   };
   struct Newest {
@@ -75,9 +77,10 @@ class RecvPlacing {
   using Slots = std::vector<std::uint16_t>;
   struct OfStream {
     std::unordered_map<std::uint64_t, Slots> messages;  // that have permissions
+    unsigned unused = 0;  // permissions that ended without a placed packet, in a row
   };
   void revoke(Slot& slot);
-  void forget(const Use& use, std::uint16_t slot);
+  void forget(Slot& slot, std::uint16_t index, bool revoked);
 
   Card& card_;
   LinkTable& links_;

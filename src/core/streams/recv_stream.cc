@@ -91,11 +91,14 @@ void RecvStream::check_overflow() {
 // Decides about messages with holes in the same call, so that nothing changes in between. Messages
 // whose packets are accounted for are revoked.
 void RecvStream::decide_losses(std::vector<Placement>& placements) {
-  if (losses_.awaits())
-    losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
-  if (!queue_.has_closing()) return;
-  for (const std::uint64_t message : queue_.take_closing())
-    association_->placing()->revoke(*this, message);
+  for (bool ended = true; std::exchange(ended, false);) {
+    if (losses_.awaits())
+      losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
+    if (!queue_.has_closing()) return;
+    for (const std::uint64_t message : queue_.take_closing())
+      for (auto left = association_->placing()->revoke(*this, message); left > 0; --left)
+        ended = queue_.end_permit(message) || ended;
+  }
 }
 
 void RecvStream::permit(std::uint64_t first) {
