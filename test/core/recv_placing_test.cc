@@ -100,7 +100,8 @@ TEST_CASE(
   CHECK_FALSE(is_permitted(63));
   REQUIRE(receiver.permit(0, 64, 1) == 1);
   const std::uint16_t slot = 33;  // after 32 and one that are in use
-  receiver.placing.note({.name = wire::PlacedName{.slot = slot}.pack(), .packets = 1, .arrived_at = {}});
+  receiver.placing.note(
+      {.name = wire::PlacedName{.slot = slot}.pack(), .packets = 1, .arrived_at = {}});
   receiver.placing.revoke(receiver.stream(0), 64);
   CHECK(is_permitted(65));
 }

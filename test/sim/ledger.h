@@ -41,6 +41,7 @@ struct Message {
   std::vector<std::byte> source;   // freed when the send is done
   std::vector<std::byte> buffer;   // guards around `capacity` bytes
   std::size_t placed = 0;
+  std::map<std::size_t, std::size_t> by_card;  // offset, bytes: written by the card
   core::Licence send_licence;
   core::Licence receive_licence;
   std::vector<std::pair<std::size_t, std::size_t>> holes;  // offset, bytes: zeros, in any order
