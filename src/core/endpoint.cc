@@ -135,19 +135,20 @@ ConnectionState Endpoint::state(ConnectionId connection) const {
 }
 
 bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
-                         std::span<const std::byte> message, const Licence& licence) {
+                         std::span<const std::byte> message, const Licence& licence,
+                         MemoryKind kind) {
   Slot* slot = parts_->slots.find(connection);
   auto* sending = slot == nullptr ? nullptr : slot->party.sender();
   if (sending == nullptr || !sending->can_post()) return false;
   return parts_->lifecycle.guarded(now, connection, [&] {
-    sending->post(now, request, message, licence);
+    sending->post(now, request, message, licence, kind);
     parts_->lifecycle.follow_up(now, *slot);
     return true;
   });
 }
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
-                            std::span<std::byte> buffer, const Licence& licence) {
+                            std::span<std::byte> buffer, const Licence& licence, MemoryKind kind) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
   Slot* slot = parts_->slots.find(connection);
@@ -155,10 +156,16 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
   if (receiving == nullptr || !receiving->can_post()) return false;
   receiving->release_copied();
   return parts_->lifecycle.guarded(now, connection, [&] {
-    receiving->post(now, request, buffer, licence, placements.wanted);
+    receiving->post(now, request, buffer, licence, kind, placements.wanted);
     parts_->lifecycle.follow_up(now, *slot);
     return true;
   });
+}
+
+bool Endpoint::reads_payloads(ConnectionId connection) const {
+  const Slot* slot = parts_->slots.find(connection);
+  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  return sending != nullptr && sending->reads_payloads();
 }
 
 bool Endpoint::has_sendable(ConnectionId connection) const {

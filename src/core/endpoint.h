@@ -64,18 +64,20 @@ class Endpoint {
   // connection cannot take the request now (too many outstanding, or not open yet); try again
   // later. Memory must stay valid until the event or close(). Loss needs a licence at both ends.
   bool post_send(Time now, ConnectionId connection, RequestId request,
-                 std::span<const std::byte> message, const Licence& licence = {});
+                 std::span<const std::byte> message, const Licence& licence = {},
+                 MemoryKind kind = MemoryKind::kHost);
   bool post_receive(Time now, ConnectionId connection, RequestId request,
-                    std::span<std::byte> buffer, const Licence& licence = {});
-
+                    std::span<std::byte> buffer, const Licence& licence = {},
+                    MemoryKind kind = MemoryKind::kHost);
+  // True if the core reads sent payloads (Protection::kFull, kEncrypted): none can be kDevice then.
+  bool reads_payloads(ConnectionId connection) const;
   // True if posted data waits only for its turn and the windows. False if it waits for the peer to
   // post a receive, or, if it exceeds the receiver's reserve, for more credit.
   bool has_sendable(ConnectionId connection) const;
   bool has_in_flight(ConnectionId connection) const;  // or others that send to the same peer have
 
   // Returns at once. The memory of unfinished requests is not accessed any more; if there were any,
-  // the peer is told that the connection was aborted. A record of the connection (Departed) answers
-  // the peer for a while.
+  // the peer is told that the connection was aborted.
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
@@ -89,11 +91,10 @@ class Endpoint {
   // Handles the first of `packets`, at least one, and returns how many.
   std::size_t on_packets(Time now, std::span<const wire::RxPacket> packets);
   void on_packet(Time now, const wire::RxPacket& packet) { on_packets(now, {&packet, 1}); }
-  // An ICMP error says that the destination of `frame` is unreachable. The endpoint probes the
-  // connection at once, and gives it up soon if no answer arrives.
+  // An ICMP error says that the destination of `frame` is unreachable: the peer is probed at once.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
-  void on_placed(Time now, const PlacementName& name);  // with Config::placed_later
+  void on_placed(Time now, const PlacementName& name);
   // With Config::card: it has placed packets, or a permission has changed.
   void on_placed_run(Time now, const wire::PlacedRun& run);
   void on_permission(Time now, const PermissionEvent& event);

@@ -25,6 +25,13 @@ using RequestId = std::uint64_t;
 // Connections of one context (NCCL >= 2.28: one communicator) fail together.
 using ContextId = std::uint64_t;
 
+// Who can access the memory of a message.
+enum class MemoryKind : std::uint8_t {
+  kHost,    // the processor
+  kDevice,  // memory of a GPU: only the network card. Its placements have names and may be done
+            // later, as with Config::placed_later
+};
+
 struct Event {
   enum class Kind : std::uint8_t {
     kSendDone,     // every byte is acknowledged; the caller may use the memory again
@@ -62,7 +69,7 @@ struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
   std::size_t zeros = 0;  // number of zero bytes to write instead of a payload
-  PlacementName name{};   // with Config::placed_later, for copies to posted buffers
+  PlacementName name{};   // of copies to posted buffers that may be done later
 };
 
 // Keys that only this endpoint, process or site has. Random in production, fixed in tests.

@@ -76,7 +76,9 @@ constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 // A sender whose messages are in device memory, and a receiver that knows only the addresses of its
 // own buffers.
 struct Pair {
-  explicit Pair(bool placed_later = false) : later(placed_later) {}
+  // `plain`: as in production, where nothing can read the memory but the card.
+  explicit Pair(bool placed_later = false, bool is_plain = false)
+      : later(placed_later), plain(is_plain) {}
   Config receiving() const {
     Config config;
     config.placed_later = later;
@@ -84,6 +86,10 @@ struct Pair {
   }
   Config sending() {
     Config config;
+    if (plain) {
+      config.compression.mode = CompressionMode::kOn;
+      return config;
+    }
     config.protection = wire::Protection::kFull;
     config.worth = worth;
     config.tags = tags;
@@ -167,6 +173,7 @@ struct Pair {
     std::vector<std::byte> payload;
   };
   const bool later;
+  const bool plain;
   std::vector<UnderWay> under_way;
   std::size_t drops = 0;  // the next droppable packets that the network drops
   ConnectionId sender = 0;
@@ -298,4 +305,57 @@ TEST_CASE("a placement for a closed connection changes nothing") {
   while (!pair.under_way.empty())
     pair.finish_one(rng);
   CHECK_FALSE(pair.b.poll_event());
+}
+
+TEST_CASE("messages of memory kind device are neither compressed nor scored, and placed later") {
+  Pair pair(false, true);
+  Rng rng(14);
+  fill_with_gradients(pair.sent);
+  pair.join();
+  CHECK_FALSE(pair.a.reads_payloads(pair.sender));
+  const Licence licence = GENERATE(Licence{}, kLicence);
+  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses(), licence,
+                              MemoryKind::kDevice));
+  REQUIRE(pair.a.post_send(pair.now, pair.sender, 8, pair.sent.addresses(), licence,
+                           MemoryKind::kDevice));
+  std::optional<Event> received;
+  std::optional<Event> sent;
+  pair.run_until([&] {
+    for (int i = 0; i < 20 && !pair.under_way.empty(); ++i)
+      pair.finish_one(rng);
+    if (!received) received = pair.b.poll_event();
+    if (!sent) sent = pair.a.poll_event();
+    return received && sent;
+  });
+  CHECK(received->kind == Event::Kind::kReceiveDone);
+  CHECK(pair.received.content() == pair.sent.content());
+  CHECK(pair.droppable == 0);
+  CHECK(pair.a.counters()[Counter::kBytesCompressed] == 0);
+}
+
+TEST_CASE("messages of both kinds of memory can alternate on a connection") {
+  Pair pair(false, true);
+  Rng rng(15);
+  fill_with_gradients(pair.sent);
+  pair.join();
+  std::vector<std::byte> from(20'000, std::byte{0x5a});
+  std::vector<std::byte> to(20'000);
+  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 1, to));
+  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 2, pair.received.addresses(), {},
+                              MemoryKind::kDevice));
+  REQUIRE(pair.a.post_send(pair.now, pair.sender, 3, from));
+  REQUIRE(
+      pair.a.post_send(pair.now, pair.sender, 4, pair.sent.addresses(), {}, MemoryKind::kDevice));
+  std::optional<Event> received;
+  pair.run_until([&] { return (received = pair.b.poll_event()).has_value(); });
+  CHECK(received->request == 1);
+  CHECK(to == from);
+  received.reset();
+  pair.run_until([&] {
+    while (!pair.under_way.empty())
+      pair.finish_one(rng);
+    return (received = pair.b.poll_event()).has_value();
+  });
+  CHECK(received->request == 2);
+  CHECK(pair.received.content() == pair.sent.content());
 }

@@ -60,7 +60,7 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   receiver.start(kStart);
   receiver.stream.on_accepted();
   std::vector<std::byte> buffer(100'000);
-  receiver.stream.post(kStart, 1, buffer, {}, receiver.placements);
+  receiver.stream.post(kStart, 1, buffer, {}, MemoryKind::kHost, receiver.placements);
   CHECK(receiver.association->next_timeout() == kStart + 50us);
   CHECK(receiver.stream.next_timeout() == kStart + 20ms);
 

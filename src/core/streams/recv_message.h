@@ -16,7 +16,8 @@ namespace dlcp::core {
 
 struct RecvMessage {
   bool posted = false;
-  bool started = false;  // a packet has arrived: bytes and chunks are known
+  bool placed_later = false;  // its placements are named, and on_placed() reports each
+  bool started = false;       // a packet has arrived: bytes and chunks are known
   bool reported = false;
   bool dropped_here = false;  // a packet was dropped here for lack of room
   RequestId request = 0;

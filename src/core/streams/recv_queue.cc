@@ -88,8 +88,7 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
     const Piece piece{chunk, begin, static_cast<std::uint32_t>(expected), payload};
     const std::size_t placed_before = placements.size();
     const auto receipt = on_piece(message, piece, base + header.offset, placements);
-    if (owner_ != 0 && posted)
-      note_placements(number, std::span(placements).subspan(placed_before));
+    if (message.placed_later) note_placements(number, std::span(placements).subspan(placed_before));
     if (receipt) return *receipt;
   } else if (!payload.empty()) {
     // Written field by field. A copy that reads the fields in larger units than they were written
@@ -98,7 +97,7 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
     Placement& placement = placements.emplace_back();
     placement.destination = base + header.offset;
     placement.payload = payload;
-    if (owner_ != 0 && posted) note_placements(number, {&placement, 1});
+    if (message.placed_later) note_placements(number, {&placement, 1});
   }
   message.present.set(chunk);
   note_arrived(number, chunk);
@@ -138,7 +137,6 @@ void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t chunk) {
 // Names placements that go to a posted buffer and may take a while.
 [[gnu::cold]] void RecvQueue::note_placements(std::uint64_t number,
                                               std::span<Placement> placements) {
-  if (owner_ == 0) return;
   for (Placement& placement : placements)
     placement.name = {owner_, number};
   at(number).placing += static_cast<std::uint32_t>(placements.size());
@@ -180,12 +178,13 @@ bool RecvQueue::end_permit(std::uint64_t number) {
 }
 
 bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
-                     std::vector<Placement>& placements) {
+                     std::vector<Placement>& placements, bool placed_later) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
   message.posted = true;
+  message.placed_later = placed_later;
   message.request = request;
   message.buffer = buffer;
   if (!message.started) return false;
@@ -196,7 +195,7 @@ bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
   const std::size_t placed_before = placements.size();
   const bool waited_for = !message.whole();
   if (!message.early.empty()) hand_over_early(message, placements);
-  note_placements(number, std::span(placements).subspan(placed_before));
+  if (placed_later) note_placements(number, std::span(placements).subspan(placed_before));
   if (message.complete()) report_done();
   return waited_for;
 }
@@ -301,7 +300,7 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
   };
   const std::size_t placed_before = placements.size();
   for_each_hole(message, fill, hole);
-  note_placements(number, std::span(placements).subspan(placed_before));
+  if (message.placed_later) note_placements(number, std::span(placements).subspan(placed_before));
   message.received = message.chunks;
   report_done();
   return holes;

@@ -22,7 +22,6 @@ namespace dlcp::core {
 
 class RecvQueue {
  public:
-  // `owner`: names placements that may take a while (Config::placed_later); 0: there are none.
   RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool,
             ConnectionId owner = 0)
       : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool), owner_(owner) {}
@@ -36,7 +35,8 @@ class RecvQueue {
   bool has_posted() const { return first_ < posted_; }
   bool under_way() const;  // a packet of an incomplete message has arrived
   // Appends the copies of an early message. True if its sender may wait to send the rest.
-  bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
+  bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements,
+            bool placed_later = false);
 
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);

@@ -30,7 +30,7 @@ RecvStream::RecvStream(Time now, const Config& config, Counters& counters, Unpos
       membership_(hello.membership),
       protection_(std::max(config.protection, hello.protection)),
       association_(std::move(association)),
-      queue_(config.requests_max, config.eager_bytes, pool, config.placed_later ? token : 0),
+      queue_(config.requests_max, config.eager_bytes, pool, token),
       losses_(queue_, counters),
       liveness_(config.peer_timeout),
       ping_clock_(config.peer_timeout) {
@@ -115,9 +115,10 @@ void RecvStream::permit(std::uint64_t first) {
 }
 
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
-                      const Licence& licence, std::vector<Placement>& placements) {
+                      const Licence& licence, MemoryKind kind, std::vector<Placement>& placements) {
   const std::uint64_t number = queue_.posted();
-  const bool waited_for = queue_.post(request, buffer, placements);
+  const bool placed_later = config_.placed_later || kind == MemoryKind::kDevice;
+  const bool waited_for = queue_.post(request, buffer, placements, placed_later);
   losses_.on_posted(number, licence, buffer.size());
   permit(number);
   decide_losses(placements);

@@ -37,7 +37,7 @@ class RecvStream {
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return !failed() && queue_.can_post(); }
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
-            std::vector<Placement>& placements);
+            MemoryKind kind, std::vector<Placement>& placements);
 
   void on_hello(const wire::Hello& hello, wire::PathIndex path,
                 std::span<const wire::EndpointAddress> other_lanes = {});

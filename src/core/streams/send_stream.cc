@@ -34,7 +34,7 @@ void SendStream::fail(Error error) {
 }
 
 void SendStream::post(Time now, RequestId request, std::span<const std::byte> message,
-                      const Licence& licence) {
+                      const Licence& licence, MemoryKind kind) {
   if (peer_closed_)
     return fail(closed_by_peer("the peer has closed the connection before this send was posted"));
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
@@ -42,12 +42,16 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
                         LossySends::can_name(config_.paths, handshake_.terms().payload_bytes);
   MessageCoding coding;
   CompressionGate& gate = association_->gate();
-  if (!licensed && gate.open() && message.size() >= gate.message_bytes_min(licence.shape)) {
+  const bool readable = kind == MemoryKind::kHost;
+  if (!licensed && readable && gate.open() &&
+      message.size() >= gate.message_bytes_min(licence.shape)) {
     coding = coder_.choose(message, handshake_.terms().payload_bytes);
     gate.note_ratio(coder_.ratio());
     counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }
-  queue_.push(request, message, licensed ? &licence : nullptr, coding);
+  Licence known = licence;
+  if (!readable && config_.worth == nullptr) known.element = gradient::ElementType::kOther;
+  queue_.push(request, message, licensed ? &known : nullptr, coding);
   if (licensed) lossy_.open(licence, message.size());
   watch(now);
   association_->watch(now);

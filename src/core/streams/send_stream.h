@@ -38,13 +38,13 @@ class SendStream {
   const SendQueue& queue() const { return queue_; }
   LossySends& lossy() { return lossy_; }
   const LossySends& lossy() const { return lossy_; }
-
   bool open() const { return handshake_.state() == Handshake::State::kDone; }
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return open() && !failed() && !queue_.full(); }
   // Queues a message. Its memory must stay unchanged until pop_done() returns it.
-  void post(Time now, RequestId, std::span<const std::byte> message, const Licence&);
+  void post(Time now, RequestId, std::span<const std::byte> message, const Licence&, MemoryKind);
+  bool reads_payloads() const { return handshake_.protection() != wire::Protection::kHeader; }
 
   // --- set-up
   // Starts the handshake, which establishes the association or joins an established one.
