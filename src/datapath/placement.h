@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "datapath/gpu_memory.h"
 #include "util/time.h"
 #include "wire/packet.h"
 
@@ -105,6 +106,7 @@ struct Introduction {
 struct PlacementLimits {
   bool is_reliable = false;     // RC: the card repeats lost packets, so none is lost while it works
   std::uint32_t paths_max = 0;  // of one class of one link
+  GpuAccess gpu;                // memory that packets can be placed in
 };
 
 // The limits of both sides of a connected link; all 0 before.

@@ -78,6 +78,14 @@ class Placer {
   // How many flushes have finished since the last call, in the order in which they began.
   virtual std::size_t flushed(Time) { return 0; }
 
+  // Begins to write the bytes, or zeros if `from` is empty, to registered GPU memory. `from` is not
+  // used after return. False if the memory is not registered GPU memory, or if the card fails.
+  virtual bool write(std::span<std::byte>, std::span<const std::byte>) { return false; }
+  // How many writes have finished since the last call, in the order in which they began.
+  virtual std::size_t written(Time) { return 0; }
+  // True if a write to the memory has not finished.
+  virtual bool writes(std::span<const std::byte>) const { return false; }
+
   // --- Packets
 
   // True if place() can send from this memory, because it is registered.

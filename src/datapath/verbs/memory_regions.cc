@@ -10,8 +10,9 @@
 namespace dlcp::datapath {
 namespace {
 
-// Memory of a GPU may also be read by a flush (placement/flush_queue.h).
-constexpr int kGpu = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
+// Memory of a GPU may also be read by a flush (placement/flush_queue.h), and the card itself writes
+// to it (placement/gpu_writes.h).
+constexpr int kGpu = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
 constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING;
 
 constexpr const char* kWithoutGpu =
@@ -73,6 +74,7 @@ Status MemoryRegions::use(std::span<std::byte> memory, Region& region) {
                                  : gpu_error(card_, kind == Kind::kDmaBuf, code);
     }
     longest_ = std::max<std::uintptr_t>(longest_, memory.size());
+    gpu_regions_ += region.kind == Kind::kHost ? 0 : 1;
   }
   ++region.users;
   return Unit{};
@@ -126,6 +128,7 @@ MrPtr MemoryRegions::register_piece(std::span<std::byte> piece, int access) {
 void MemoryRegions::release(std::span<std::byte> memory) {
   const auto found = regions_.find(range_of(memory));
   if (found != regions_.end() && --found->second.users == 0) {
+    gpu_regions_ -= found->second.kind == Kind::kHost ? 0 : 1;
     regions_.erase(found);
     last_ = {};
   }

@@ -37,6 +37,10 @@ class MemoryRegions {
   }
   // The registration that covers `piece`, if windows can be bound in it; nullptr if not.
   ibv_mr* bindable_region_of(std::span<const std::byte> piece);
+  // True if the processor cannot read `piece`.
+  bool is_on_gpu(std::span<const std::byte> piece) {
+    return gpu_regions_ > 0 && gpu_region_of(piece) != nullptr;
+  }
   // The registration that covers `piece` of GPU memory; nullptr if there is none.
   ibv_mr* gpu_region_of(std::span<const std::byte> piece);
   // A further registration of a piece, as memory of the same kind. Null if it is not registered,
@@ -69,6 +73,7 @@ class MemoryRegions {
   VerbsCard& card_;
   const bool bindable_;
   Regions regions_;
+  std::size_t gpu_regions_ = 0;
   std::uintptr_t longest_ = 0;  // longest region so far; bounds the search
   Range last_{};                // the last region found, for the next packet
   std::uint32_t last_key_ = 0;

@@ -63,16 +63,17 @@ std::uint8_t SendRing::ring_of(const ibv_wc& completion) {
 }
 
 void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
-                   std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key) {
+                   std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key,
+                   bool is_on_gpu) {
   Slot& slot = slots_[slot_of(added_)];
   std::byte* const own = memory_of(added_);
   const std::size_t bytes = packet.header_bytes + packet.payload.size();
-  const bool fits_inline = bytes <= inline_bytes_;
+  const bool is_inline = bytes <= inline_bytes_ && !is_on_gpu;
   ibv_send_wr& request = chain_[chained_];
   ibv_sge* piece = request.sg_list;
   // Copies the whole array, which has a fixed size: the rest is overwritten or not sent.
   std::memcpy(own, packet.header.data(), packet.header.size());
-  if (payload_key.has_value() && !fits_inline) {
+  if (payload_key.has_value() && !is_inline) {
     if (packet.header_bytes > 0)
       *piece++ = {reinterpret_cast<std::uintptr_t>(own), packet.header_bytes, mr_->lkey};
     *piece++ = {reinterpret_cast<std::uintptr_t>(packet.payload.data()),
@@ -94,7 +95,7 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
 
   request.wr_id = id_of(added_);
   request.num_sge = static_cast<int>(piece - request.sg_list);
-  request.send_flags = fits_inline ? IBV_SEND_INLINE : 0;
+  request.send_flags = is_inline ? IBV_SEND_INLINE : 0;
   if (++since_signalled_ >= signal_every_) {
     request.send_flags |= IBV_SEND_SIGNALED;
     since_signalled_ = 0;

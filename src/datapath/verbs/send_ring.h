@@ -31,9 +31,14 @@ class SendRing {
   bool has_outstanding() const { return added_ != reclaimed_; }
 
   // Requires has_room(). If `payload_key` is set, the payload is registered memory that the card
-  // fetches directly; it must stay unchanged until reads() is false.
+  // fetches directly; it must stay unchanged until reads() is false. The processor copies the
+  // payload otherwise, and short ones unless `is_on_gpu`.
   void add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
-           std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key);
+           std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key,
+           bool is_on_gpu = false);
+  bool fits_inline(const wire::TxPacket& packet) const {
+    return packet.header_bytes + packet.payload.size() <= inline_bytes_;
+  }
   // Requests a completion for the packet just added, so that all slots up to it are reclaimed.
   void signal_last();
   void flush();

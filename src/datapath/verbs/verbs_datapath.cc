@@ -192,7 +192,9 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
     ++counters_.tx_unreachable;
     return true;
   }
-  ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload));
+  const bool is_on_gpu =
+      ring.fits_inline(packet) && !packet.payload.empty() && regions_.is_on_gpu(packet.payload);
+  ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload), is_on_gpu);
   if (handles_.is_full()) ring.signal_last();
   return true;
 }

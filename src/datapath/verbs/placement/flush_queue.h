@@ -23,6 +23,7 @@ class FlushQueue {
 
   // False if the memory is not registered GPU memory.
   bool start(std::span<const std::byte> memory);
+  bool has_unfinished() const { return !flushes_.empty(); }
   // The number of flushes that have finished since the last call, in the order of start().
   std::size_t finished(Time now);
   // The memory's registration is about to end: its flushes count as finished.

@@ -22,7 +22,8 @@ namespace dlcp::datapath {
   X(placement_queue_pairs_reset, "queue pairs reset after an error: see the log of the kernel") \
   X(permissions_granted, "permissions to write that were given to peers")                       \
   X(permissions_refused, "permissions that the card had no room or no fresh key for")           \
-  X(permissions_revoked, "permissions that were revoked")
+  X(permissions_revoked, "permissions that were revoked")                                       \
+  X(gpu_bytes_copied, "bytes for GPU memory that were copied once in host memory first")
 
 struct PlacementCounters {
   DLCP_PLACEMENT_COUNTERS(DLCP_COUNTER_FIELD)

@@ -74,7 +74,7 @@ Result<std::unique_ptr<VerbsPlacer>> VerbsPlacer::open(VerbsCard& card, MemoryRe
 
 PlacementLimits VerbsPlacer::placement_limits() const {
   return {options_.ability.transport == PlacementTransport::kRc,
-          static_cast<std::uint32_t>(kPathsPerClassMax)};
+          static_cast<std::uint32_t>(kPathsPerClassMax), options_.ability.places_in_gpus()};
 }
 
 Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer) {
@@ -130,6 +130,12 @@ void VerbsPlacer::revoke(PermissionId id) {
   permissions_->revoke(id);
 }
 
+bool VerbsPlacer::awaits_poll() const {
+  return !is_stopped_ &&
+         (permissions_->awaits_poll() || (flushes_ != nullptr && flushes_->has_unfinished()) ||
+          (writes_ != nullptr && writes_->has_unfinished()));
+}
+
 std::size_t VerbsPlacer::poll_permissions(Time now, std::span<PermissionEvent> out) {
   permissions_->poll(now, out.size());
   return permissions_->take(out);
@@ -139,7 +145,10 @@ Status VerbsPlacer::register_gpu_memory(const GpuMemory& memory) {
   if (flushes_ == nullptr) {
     auto flushes = FlushQueue::open(card_, registered_, counters_);
     if (!flushes) return flushes.error();
+    auto writes = GpuWrites::open(card_, registered_, counters_);
+    if (!writes) return writes.error();
     flushes_ = std::move(flushes).value();
+    writes_ = std::move(writes).value();
   }
   return registered_.add(memory);
 }
@@ -150,6 +159,18 @@ bool VerbsPlacer::flush(std::span<const std::byte> memory) {
 
 std::size_t VerbsPlacer::flushed(Time now) {
   return flushes_ != nullptr && !is_stopped_ ? flushes_->finished(now) : 0;
+}
+
+bool VerbsPlacer::write(std::span<std::byte> to, std::span<const std::byte> from) {
+  return writes_ != nullptr && writes_->start(to, from);
+}
+
+std::size_t VerbsPlacer::written(Time now) {
+  return writes_ != nullptr && !is_stopped_ ? writes_->finished(now) : 0;
+}
+
+bool VerbsPlacer::writes(std::span<const std::byte> memory) const {
+  return writes_ != nullptr && !is_stopped_ && writes_->writes(memory);
 }
 
 bool VerbsPlacer::can_place_from(std::span<const std::byte> memory) {
@@ -300,6 +321,7 @@ void VerbsPlacer::abandon(std::span<const std::byte> memory) {
 // If the card refuses, only the end of the queues keeps the peers from writing.
 void VerbsPlacer::on_release(std::span<const std::byte> memory) {
   if (flushes_ != nullptr) flushes_->on_release(memory);
+  if (writes_ != nullptr) writes_->on_release(memory);
   if (permissions_->revoke_memory(memory)) return;
   for (QueueTable::Slot& slot : queues_.slots())
     if (slot.queue != nullptr) slot.queue->destroy();

@@ -13,6 +13,7 @@
 #include "datapath/verbs/memory_regions.h"
 #include "datapath/verbs/placement/chains.h"
 #include "datapath/verbs/placement/flush_queue.h"
+#include "datapath/verbs/placement/gpu_writes.h"
 #include "datapath/verbs/placement/link_table.h"
 #include "datapath/verbs/placement/permission_pool.h"
 #include "datapath/verbs/placement/placement_ability.h"
@@ -49,11 +50,14 @@ class VerbsPlacer final : public Placer {
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
-  bool awaits_poll() const override { return !is_stopped_ && permissions_->awaits_poll(); }
+  bool awaits_poll() const override;
 
   Status register_gpu_memory(const GpuMemory& memory) override;
   bool flush(std::span<const std::byte> memory) override;
   std::size_t flushed(Time now) override;
+  bool write(std::span<std::byte> to, std::span<const std::byte> from) override;
+  std::size_t written(Time now) override;
+  bool writes(std::span<const std::byte> memory) const override;
 
   bool can_place_from(std::span<const std::byte> memory) override;
   std::size_t place(std::span<const PlacedPacket> packets) override;
@@ -90,6 +94,7 @@ class VerbsPlacer final : public Placer {
   mutable LinkTable links_;
   std::unique_ptr<PermissionPool> permissions_;
   std::unique_ptr<FlushQueue> flushes_;  // null until GPU memory is registered
+  std::unique_ptr<GpuWrites> writes_;    // the same
   std::uint64_t last_permission_ = 0;
   std::array<ibv_wc, 64> completions_{};
 

@@ -31,9 +31,10 @@ bool WorkQueue::bind(ibv_mw* window, ibv_mr* region, std::uint64_t address, std:
   return true;
 }
 
-bool WorkQueue::read(std::span<std::byte, 1> landing, std::uint32_t landing_key,
-                     std::uint64_t address, std::uint32_t key, std::size_t token) {
-  ibv_sge piece{reinterpret_cast<std::uintptr_t>(landing.data()), 1, landing_key};
+bool WorkQueue::read(std::span<std::byte> landing, std::uint32_t landing_key, std::uint64_t address,
+                     std::uint32_t key, std::size_t token) {
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(landing.data()),
+                static_cast<std::uint32_t>(landing.size()), landing_key};
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_READ;
   request.send_flags = IBV_SEND_SIGNALED;

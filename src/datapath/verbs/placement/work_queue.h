@@ -26,9 +26,9 @@ class WorkQueue {
   bool bind(ibv_mw* window, ibv_mr* region, std::uint64_t address, std::uint64_t bytes,
             std::size_t token);
 
-  // Reads one byte at `address` of a region into `landing`. Requires has_room(). False if the card
+  // Reads the bytes at `address` of a region into `landing`. Requires has_room(). False if the card
   // refuses.
-  bool read(std::span<std::byte, 1> landing, std::uint32_t landing_key, std::uint64_t address,
+  bool read(std::span<std::byte> landing, std::uint32_t landing_key, std::uint64_t address,
             std::uint32_t key, std::size_t token);
 
   struct Done {

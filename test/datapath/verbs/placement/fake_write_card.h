@@ -37,9 +37,8 @@ class FakeWriteCard : public FakeVerbs {
   std::uint64_t copy_steps = 0;          // between the check of a write and the copy
   bool steps_on_poll = false;            // every poll is a step
   bool dead_keys_take_receives = false;  // as with a shared receive queue
-  bool refuses_dereg = false;
-  bool refuses_resets = false;
-  bool fails_binds = false;                       // binds complete with an error
+  bool refuses_dereg = false, refuses_resets = false;
+  bool fails_binds = false, fails_reads = false;  // they complete with an error
   bool holds_completions = false;                 // of sends: they cannot be polled
   bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()
   ibv_mtu mtu = IBV_MTU_1024;
@@ -260,24 +259,23 @@ class FakeWriteCard : public FakeVerbs {
 
   void read(FakeQp& qp, Queue& queue, const ibv_send_wr& request) {
     const ibv_sge& landing = *request.sg_list;
+    const auto* from = reinterpret_cast<const std::byte*>(request.wr.rdma.remote_addr);
+    auto* const to = reinterpret_cast<std::byte*>(landing.addr);
     ibv_wc completion{};
     completion.wr_id = request.wr_id;
     completion.qp_num = qp.qp_num;
     completion.opcode = IBV_WC_RDMA_READ;
-    completion.status = IBV_WC_REM_ACCESS_ERR;
-    const auto* from = reinterpret_cast<const std::byte*>(request.wr.rdma.remote_addr);
-    for (const auto& [mr, access] : access_) {
-      const auto* begin = static_cast<const std::byte*>(mr->addr);
-      if (mr->rkey == request.wr.rdma.rkey && (access & IBV_ACCESS_REMOTE_READ) != 0 &&
-          (queue.access & IBV_ACCESS_REMOTE_READ) != 0 && qp.qp_type == IBV_QPT_RC &&
-          from >= begin && from + landing.length <= begin + mr->length)
-        completion.status = IBV_WC_SUCCESS;
-    }
-    if (queue.fails) completion.status = IBV_WC_GENERAL_ERR;
-    if (completion.status == IBV_WC_SUCCESS)
-      read_memory(from, {reinterpret_cast<std::byte*>(landing.addr), landing.length});
-    else
+    const bool is_allowed = (queue.access & IBV_ACCESS_REMOTE_READ) != 0 &&
+                            qp.qp_type == IBV_QPT_RC && may_read(access_, request);
+    completion.status = is_allowed ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
+    if (queue.fails || fails_reads) completion.status = IBV_WC_GENERAL_ERR;
+    if (completion.status == IBV_WC_SUCCESS) {
+      std::vector<std::byte> bytes(landing.length);
+      read_memory(from, bytes);
+      write_memory(to, bytes);
+    } else {
       qp.state = IBV_QPS_ERR;
+    }
     ++reads;
     --queue.unfinished;
     if (holds_reads)

@@ -1,12 +1,11 @@
 // GPU memory over a fake card: registration as dma-buf or by address, permissions in it, flushes,
 // and the probe at start. The memory is a file that is mapped without any access, so that a test
 // ends if the processor touches it.
-#include <sys/mman.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "datapath/verbs/gpu_probe.h"
+#include "gpu_buffer.h"
 #include "placer_pair.h"
 
 namespace dlcp::datapath::test {
@@ -14,27 +13,10 @@ namespace {
 
 using Kind = PermissionEvent::Kind;
 
-constexpr std::size_t kPages = 16;
-constexpr std::size_t kBytes = kPages * 4096;
+constexpr std::size_t kBytes = std::size_t{16} * 4096;
 
-// A buffer that begins at the second page of its dma-buf.
-struct FakeGpuBuffer {
-  FakeGpuBuffer() : file(memfd_create("gpu", MFD_CLOEXEC)) {
-    REQUIRE(ftruncate(file.get(), kBytes + 4096) == 0);
-    at = static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_NONE, MAP_SHARED, file.get(), 4096));
-  }
-  ~FakeGpuBuffer() { munmap(at, kBytes); }
-  std::span<std::byte> bytes() const { return {at, kBytes}; }
-  GpuMemory as_dma_buf() const { return {bytes(), file.get(), 4096}; }
-  std::vector<std::byte> content(std::size_t offset, std::size_t count) const {
-    std::vector<std::byte> copy(count);
-    CHECK(pread(file.get(), copy.data(), count, static_cast<off_t>(4096 + offset)) ==
-          static_cast<ssize_t>(count));
-    return copy;
-  }
-
-  Fd file;
-  std::byte* at = nullptr;
+struct FakeGpuBuffer : GpuBuffer {
+  FakeGpuBuffer() : GpuBuffer(kBytes) {}
 };
 
 struct GpuPair : Pair {
@@ -102,7 +84,7 @@ TEST_CASE("equal ranges share a registration until the last release") {
   CHECK(pair.b.placer().can_place_from(buffer.bytes()));
   pair.b.datapath->release_memory(buffer.bytes());
   CHECK_FALSE(pair.b.placer().can_place_from(buffer.bytes()));
-  CHECK(pair.card->regions.size() == before + 1);  // where flushes put their byte
+  CHECK(pair.card->regions.size() == before + 2);  // for flushes and for writes
 }
 
 TEST_CASE("a registration that the card refuses says what to do") {
@@ -180,6 +162,123 @@ TEST_CASE("flushes of released memory are finished, and others go on") {
   pair.card->release_binds();
   CHECK(pair.flushed() == 1);
   pair.b.datapath->release_memory(kept.bytes());
+}
+
+std::vector<std::byte> random_bytes(std::size_t count) {
+  Rng rng(count);
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes)
+    byte = static_cast<std::byte>(rng.next());
+  return bytes;
+}
+
+TEST_CASE("bytes and zeros of the host are written to GPU memory by the card") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  auto& placer = pair.b.placer();
+  const auto bytes = random_bytes(10'000);
+  CHECK_FALSE(placer.write(buffer.bytes().first(100), std::span(bytes).first(100)));
+  REQUIRE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.card->holds_reads = true;
+  {
+    auto passed = bytes;  // not used after the call
+    CHECK(placer.write(buffer.bytes().subspan(5, passed.size()), passed));
+  }
+  CHECK(placer.write(buffer.bytes().subspan(1000, 5000), {}));
+  CHECK(placer.writes(buffer.bytes()));
+  CHECK(placer.awaits_poll());
+  CHECK(placer.written(pair.now) == 0);
+  pair.card->release_binds();
+  CHECK(placer.written(pair.now) == 2);
+  CHECK_FALSE(placer.writes(buffer.bytes()));
+  CHECK_FALSE(placer.awaits_poll());
+  auto expected = bytes;
+  std::fill(expected.begin() + 995, expected.begin() + 5995, std::byte{0});
+  CHECK(buffer.content(5, expected.size()) == expected);
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("more writes than the card takes at once finish in order") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  auto& placer = pair.b.placer();
+  REQUIRE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.card->holds_reads = true;
+  const auto bytes = random_bytes(600 * 50);
+  for (std::size_t i = 0; i < 600; ++i)
+    CHECK(placer.write(buffer.bytes().subspan(i * 50, 50), std::span(bytes).subspan(i * 50, 50)));
+  pair.card->release_binds();
+  CHECK(placer.written(pair.now) == 256);
+  pair.card->release_binds();
+  CHECK(placer.written(pair.now) == 256);
+  pair.card->release_binds();
+  CHECK(placer.written(pair.now) == 88);
+  CHECK(buffer.content(0, bytes.size()) == bytes);
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("a write whose queue pair breaks is repeated; a card that fails is given up") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  auto& placer = pair.b.placer();
+  const auto before = pair.card->connected_numbers();
+  REQUIRE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  const auto break_new = [&] {
+    for (const std::uint32_t number : pair.card->connected_numbers())
+      if (!before.contains(number)) pair.card->break_queue_pair(number);
+  };
+  const auto bytes = random_bytes(9'000);
+  break_new();
+  CHECK(placer.write(buffer.bytes().first(bytes.size()), bytes));
+  CHECK(placer.written(pair.now += 200ms) == 0);  // opens another queue and posts again
+  CHECK(placer.written(pair.now += 200ms) == 1);
+  CHECK(buffer.content(0, bytes.size()) == bytes);
+  pair.card->fails_reads = true;
+  CHECK(placer.write(buffer.bytes().first(bytes.size()), bytes));
+  CHECK(placer.writes(buffer.bytes()));
+  for (int i = 0; i < 20; ++i)
+    CHECK(placer.written(pair.now += 200ms) == 0);
+  CHECK_FALSE(placer.write(buffer.bytes().first(bytes.size()), bytes));
+  CHECK_FALSE(placer.writes(buffer.bytes()));
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("the end of a registration ends writes to its memory, and others go on") {
+  GpuPair pair;
+  FakeGpuBuffer released, kept;
+  auto& placer = pair.b.placer();
+  REQUIRE(placer.register_gpu_memory(released.as_dma_buf()).ok());
+  REQUIRE(placer.register_gpu_memory(kept.as_dma_buf()).ok());
+  pair.card->holds_reads = true;
+  const auto bytes = random_bytes(9'000);
+  CHECK(placer.write(released.bytes().first(bytes.size()), bytes));
+  CHECK(placer.write(kept.bytes().first(bytes.size()), bytes));
+  pair.b.datapath->release_memory(released.bytes());
+  CHECK(placer.writes(kept.bytes()));
+  pair.card->holds_reads = false;
+  CHECK(placer.written(pair.now += 200ms) == 1);
+  CHECK(placer.written(pair.now += 200ms) == 1);
+  CHECK(kept.content(0, bytes.size()) == bytes);
+  pair.b.datapath->release_memory(kept.bytes());
+}
+
+TEST_CASE("ordinary packets are gathered from GPU memory by the card, short ones too") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  const auto data = random_bytes(kPacketBytes);
+  REQUIRE(pwrite(buffer.file.get(), data.data(), data.size(), 4096) == kPacketBytes);
+  REQUIRE(pair.a.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  for (const std::size_t bytes : {1u, 100u, 900u}) {
+    wire::TxPacket packet;
+    packet.header_bytes = 44;
+    packet.payload = buffer.bytes().first(bytes);
+    packet.destination = &pair.b.datapath->local_address();
+    CHECK(pair.a.datapath->send(std::span(&packet, 1)) == 1);
+    std::array<wire::RxPacket, 4> received;
+    REQUIRE(pair.b.datapath->receive(pair.now, received) == 1);
+    CHECK(std::ranges::equal(received[0].bytes.subspan(44), std::span(data).first(bytes)));
+  }
+  pair.a.datapath->release_memory(buffer.bytes());
 }
 
 TEST_CASE("the probe at start finds out which GPU memory a device can access") {
