@@ -25,7 +25,7 @@ using RequestId = std::uint64_t;
 // Connections of one context (NCCL >= 2.28: one communicator) fail together.
 using ContextId = std::uint64_t;
 
-// Who can access the memory of a message.
+// Where the memory of a message is, and so what can access it.
 enum class MemoryKind : std::uint8_t {
   kHost,    // the processor
   kDevice,  // memory of a GPU: only the network card. Its placements have names and may be done

@@ -1,72 +1,24 @@
 // Two engines over a fake RDMA card that places data: the whole way from posted receives to the
 // end of a request, on a network that loses, doubles, reorders and delays packets.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 
+#include "card_side.h"
 #include "catch.h"
-#include "datapath/verbs/placement/fake_write_card.h"
-#include "datapath/verbs/verbs_datapath.h"
 #include "engine/host/clock.h"
-#include "engine/lane/engine.h"
-#include "secrets.h"
 
 using namespace dlcp;
 using namespace dlcp::engine;
 using core::Counter;
 using datapath::PermissionKind;
-using datapath::PlacementTransport;
-using datapath::VerbsDatapath;
 using datapath::test::FakeWriteCard;
-using dlcp::test::secrets_of;
+using dlcp::test::Side;
+using dlcp::test::wide_card;
 
 namespace {
 
 constexpr std::size_t kMessageBytes = 100'000;
 constexpr std::byte kCanary{0xc5};
-
-// With packets of 4 KiB.
-std::shared_ptr<FakeWriteCard> wide_card() {
-  auto card = std::make_shared<FakeWriteCard>();
-  card->mtu = IBV_MTU_4096;
-  return card;
-}
-
-struct Side {
-  // `number` is the last part of its address, too.
-  Side(const std::shared_ptr<FakeWriteCard>& card, int number, PermissionKind permissions) {
-    datapath::VerbsOptions options;
-    options.port.device = "fake";
-    options.port.gid.ip = datapath::parse_ip_address(fmt::format("10.0.0.{}", number)).value();
-    options.port.gid.index = number;
-    options.paths = 4;
-    options.receive_buffers = 1024;
-    options.send_requests = 1024;
-    options.placement.permissions = permissions;
-    options.placement.transport =
-        permissions == PermissionKind::kNone ? PlacementTransport::kNone : PlacementTransport::kUc;
-    auto opened = VerbsDatapath::open(card, options).value();
-    datapath = opened.get();
-    core::Config config;
-    config.datagram_bytes_max = datapath->limits().datagram_bytes_max;
-    config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
-    config.paths = datapath->limits().paths;
-    config.peer_timeout = 5s;
-    engine = std::make_unique<Engine>(
-        std::move(opened), config, secrets_of(static_cast<std::uint64_t>(number)),
-        [](const LogLine&) {}, [](core::ContextId, const Error&) {});
-  }
-  std::uint64_t count_of(std::string_view name) const {
-    for (const datapath::NamedCount& count : datapath->counts())
-      if (count.name == name) return count.value;
-    FAIL("no counter " << name);
-    return 0;
-  }
-
-  VerbsDatapath* datapath = nullptr;
-  std::unique_ptr<Engine> engine;
-};
 
 struct Pair {
   explicit Pair(PermissionKind sender, PermissionKind receiver)

@@ -29,7 +29,7 @@ class SlowPlacer final : public Placer {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({placement, {placement.payload.begin(), placement.payload.end()}});
   }
-  std::optional<core::PlacementName> poll_placed() override {
+  std::optional<core::PlacementName> poll_placed(Time) override {
     const std::lock_guard lock(mutex_);
     if (!may_place_ || waiting_.empty()) return std::nullopt;
     auto [placement, payload] = std::move(waiting_.back());

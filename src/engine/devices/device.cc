@@ -7,6 +7,7 @@
 
 #include "datapath/name_selection.h"
 #include "datapath/verbs/verbs_options.h"
+#include "engine/devices/carrier.h"
 #include "engine/devices/roce_access.h"
 #include "engine/devices/udp_access.h"
 
@@ -69,6 +70,12 @@ const Access* Device::over(const Carrier& carrier) const {
   const auto found = std::ranges::find_if(
       accesses, [&](const auto& access) { return &access->over() == &carrier; });
   return found == accesses.end() ? nullptr : found->get();
+}
+
+datapath::GpuAccess gpu_access(const Device& device, const Settings& settings) {
+  for (const Carrier* carrier : carriers())
+    if (const Access* access = device.over(*carrier)) return access->gpu_access(settings);
+  return {};
 }
 
 Result<std::vector<Device>> choose_devices(const Settings& settings) {

@@ -8,6 +8,7 @@
 
 #include "core/config.h"
 #include "datapath/datapath.h"
+#include "datapath/gpu_memory.h"
 #include "datapath/udp/interfaces.h"
 #include "engine/settings/settings.h"
 #include "util/result.h"
@@ -28,6 +29,8 @@ class Access {
   virtual ~Access() = default;
   virtual const Carrier& over() const = 0;
   virtual Result<OpenedDevice> open(const Settings& settings) const = 0;
+  // The GPU memory that messages may be in. May test the device, which takes up to a second, once.
+  virtual datapath::GpuAccess gpu_access(const Settings&) const { return {}; }
 };
 
 // A device as offered to NCCL: an interface, or an RDMA port under its own name.
@@ -37,6 +40,9 @@ struct Device : datapath::Interface {
   // nullptr if the device cannot use this carrier.
   const Access* over(const Carrier& carrier) const;
 };
+
+// The GPU memory that NCCL may pass, which is that of the preferred carrier.
+datapath::GpuAccess gpu_access(const Device& device, const Settings& settings);
 
 Result<std::vector<Device>> choose_devices(const Settings& settings);
 

@@ -36,7 +36,7 @@ class RoceAccess final : public Access {
     options.paths = settings.paths;
     options.tos = marks_of(settings);
     options.datagram_bytes_max = datagram_bytes(port_.gid.ip.family, settings.mtu);
-    PlacementPlan plan = plan_placement(settings, port_, [this](const auto&) { return tested(); });
+    PlacementPlan plan = plan_of(settings);
     options.placement = plan.ability;
     auto opened = datapath::open_verbs(options);
     if (!opened && options.placement.places()) {
@@ -57,8 +57,15 @@ class RoceAccess final : public Access {
     device.datapath = std::move(opened->datapath);
     return device;
   }
+  datapath::GpuAccess gpu_access(const Settings& settings) const override {
+    return plan_of(settings).ability.places_in_gpus();
+  }
 
  private:
+  PlacementPlan plan_of(const Settings& settings) const {
+    return plan_placement(
+        settings, port_, [this](const auto&) { return tested(); });
+  }
   // The device is tested once for all its lanes.
   Result<datapath::PlacementAbility> tested() const {
     const std::lock_guard lock(mutex_);

@@ -22,6 +22,7 @@ struct Memory {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   const void* registration = nullptr;
+  core::MemoryKind kind = core::MemoryKind::kHost;
 };
 
 // One isend or irecv. `state` synchronises the thread that completes a request with the one that

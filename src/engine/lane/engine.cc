@@ -8,6 +8,7 @@
 
 #include "engine/host/clock.h"
 #include "engine/lane/hold.h"
+#include "engine/pump/card_placer.h"
 
 namespace dlcp::engine {
 namespace {
@@ -28,7 +29,7 @@ Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config&
                const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
                std::unique_ptr<Monitor> monitor, std::unique_ptr<Placer> placer)
     : datapath_(std::move(datapath)),
-      placer_(std::move(placer)),
+      placer_(placer != nullptr ? std::move(placer) : placer_for(*datapath_)),
       pump_(*datapath_, config, secrets, *placer_),
       endpoint_(pump_.endpoint()),
       monitor_(std::move(monitor)),
@@ -134,10 +135,11 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (sends) {
-    taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence);
+    taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence,
+                                memory.kind);
   } else {
     taken = pump_.post_receive(hold.now(), connection.id, request->name,
-                               {memory.data, memory.bytes}, licence);
+                               {memory.data, memory.bytes}, licence, memory.kind);
   }
   if (!taken) {
     request->state.store(Request::State::kFree, std::memory_order_relaxed);
@@ -298,6 +300,7 @@ void Engine::step(Time now) {
     now = steady_now();  // placing took time, and arrival times are relative to now
   flush(now, now + away);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
+  flushes_.take(now, datapath_->placer(), connections_, presence_);
   take_events(now);
   report(now);
   stepped_ = now;

@@ -15,6 +15,7 @@
 #include "engine/lane/connection.h"
 #include "engine/lane/connection_table.h"
 #include "engine/lane/failures.h"
+#include "engine/lane/flushes.h"
 #include "engine/lane/listeners.h"
 #include "engine/lane/notices.h"
 #include "engine/live/monitor.h"
@@ -30,7 +31,7 @@ class Engine {
   Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
          const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
          std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>(),
-         std::unique_ptr<Placer> placer = std::make_unique<HostPlacer>());
+         std::unique_ptr<Placer> placer = nullptr);  // null: placer_for() the datapath
   ~Engine();
 
   // Starts the helper thread; until then only callers drive steps. False if the system refuses.
@@ -56,7 +57,7 @@ class Engine {
                const wire::EndpointAddress& to, const core::Refusal& why);
   // nullptr: none yet. Fails if the listener's context has failed or the peer has declined.
   Result<Connection*> accept(core::ListenerId listener, core::ContextId context);
-  core::ConnectionState poll_state(Connection& connection);  // drives a step
+  core::ConnectionState poll_state(Connection& connection);  // drives a step; kClosed: it failed
   // nullptr: try again later. Fails if the connection has failed.
   Result<Request*> send(Connection& connection, const Memory& message,
                         const core::Licence& licence = {});
@@ -67,21 +68,22 @@ class Engine {
   void count_callers(int more);  // callers that wait for the completion of several requests
   // Drives a step if the request is still pending. Do not use the request after kDone.
   Request::State test(Request& request, Request::Outcome& outcome);
-
   // Between these two calls, the datapath may let hardware fetch messages directly from the memory.
   void register_memory(const Connection& connection, const Memory& registered);
+  // Memory of a GPU, which only the card accesses. It is released as memory of the host.
+  Status register_gpu_memory(const Connection& connection, const datapath::GpuMemory& memory);
+  // Makes received data visible to the GPU. nullptr: nothing to wait for.
+  Result<Request*> flush_gpu(Connection& connection, const Memory& memory);
   // After it returns, nothing accesses the memory. A connection that still used it has failed.
   void release_memory(Connection& connection, const Memory& registered);
   // Frees the connection and its requests. True if it had failed or had outstanding requests.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error);
   void linger(Duration at_most, bool resets_only = false);  // until closes are confirmed
-
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context);
   core::Counters counters();
-  // Adds to the process's totals; no other call may be in progress.
-  void add_to(Statistics& statistics) const;
+  void add_to(Statistics& statistics) const;  // no other call may be in progress
 
  private:
   class Hold;  // holds the lock; its end sets the helper's timer and sends notices
@@ -97,7 +99,6 @@ class Engine {
   void wait_until_placed(std::span<const std::byte> memory);
   Time deadline(Time now) const;
   HelperThread::Sleep on_helper_wake();
-
   std::mutex mutex_;
   const std::unique_ptr<datapath::Datapath> datapath_;
   const std::unique_ptr<Placer> placer_;
@@ -109,11 +110,11 @@ class Engine {
   Notices notices_;
   Presence presence_;
   Failures failures_;
+  Flushes flushes_;
   Time stepped_{};              // time of the last step
   Time helper_wakes_ = kNever;  // when the helper's own timer expires
   bool logged_copies_ = false;
-  bool helper_runs_ = false;
-  bool helper_takes_part_ = false;
+  bool helper_runs_ = false, helper_takes_part_ = false;
   HelperThread helper_;
 };
 

@@ -54,6 +54,27 @@ void Bundle::register_memory(const Memory& registered) {
     member.engine->register_memory(*member.connection, registered);
 }
 
+// Registered for all members or for none.
+Status Bundle::register_gpu_memory(const datapath::GpuMemory& memory) {
+  for (auto at = members_.begin(); at != members_.end(); ++at) {
+    const Status done = at->engine->register_gpu_memory(*at->connection, memory);
+    if (done) continue;
+    while (at != members_.begin()) {
+      --at;
+      at->engine->release_memory(*at->connection, {memory.bytes.data(), memory.bytes.size(), this,
+                                                   core::MemoryKind::kDevice});
+    }
+    return done;
+  }
+  return Unit{};
+}
+
+// The lanes of all members use one card, and a read by the card follows all of its writes.
+Result<Request*> Bundle::flush_gpu(const Memory& memory) {
+  const Member& member = members_.front();
+  return member.engine->flush_gpu(*member.connection, memory);
+}
+
 void Bundle::release_memory(const Memory& registered) {
   for (const Member& member : members_)
     member.engine->release_memory(*member.connection, registered);

@@ -36,6 +36,8 @@ class Bundle {
   Result<Request*> send(const Memory& message, const core::Licence& licence = {});
   Result<Request*> receive(const Memory& buffer, const core::Licence& licence = {});
   void register_memory(const Memory& registered);
+  Status register_gpu_memory(const datapath::GpuMemory& memory);
+  Result<Request*> flush_gpu(const Memory& memory);
   void release_memory(const Memory& registered);
   bool close();
 

@@ -19,7 +19,7 @@ class Placer {
   // name; poll_placed() then reports it later. A placement without a name goes to host memory.
   virtual void place(const core::Placement& placement) = 0;
   // A completed named placement, in any order; nullopt if there is none at present.
-  virtual std::optional<core::PlacementName> poll_placed() { return std::nullopt; }
+  virtual std::optional<core::PlacementName> poll_placed(Time) { return std::nullopt; }
   // When to call poll_placed() again even if nothing arrives.
   virtual Time next_placed() const { return kNever; }
   // True if a placement in that memory is in progress.

@@ -29,8 +29,9 @@ Pump::Pump(datapath::Datapath& datapath, const core::Config& config, const core:
       arrived_(kBatchPackets) {}
 
 bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId request,
-                        std::span<std::byte> buffer, const core::Licence& licence) {
-  const bool taken = endpoint_.post_receive(now, connection, request, buffer, licence);
+                        std::span<std::byte> buffer, const core::Licence& licence,
+                        core::MemoryKind kind) {
+  const bool taken = endpoint_.post_receive(now, connection, request, buffer, licence, kind);
   place();
   return taken;
 }
@@ -88,7 +89,7 @@ void Pump::place() {
 }
 
 void Pump::take_placed(Time now) {
-  while (const auto name = placer_.poll_placed()) {
+  while (const auto name = placer_.poll_placed(now)) {
     endpoint_.on_placed(now, *name);
     place();
   }

@@ -30,7 +30,8 @@ class Pump {
   core::Endpoint& endpoint() { return endpoint_; }
   const core::Endpoint& endpoint() const { return endpoint_; }
   bool post_receive(Time now, core::ConnectionId connection, core::RequestId request,
-                    std::span<std::byte> buffer, const core::Licence& licence);
+                    std::span<std::byte> buffer, const core::Licence& licence,
+                    core::MemoryKind kind = core::MemoryKind::kHost);
 
   struct Batch {
     std::size_t packets = 0;
