@@ -38,10 +38,11 @@ struct Comm {
   Licensing licensing;
 };
 
-// Registering host memory only records the region that deregMr must release.
+// Memory that deregMr must release.
 struct Registration {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
+  core::MemoryKind kind = core::MemoryKind::kHost;
 };
 
 }  // namespace dlcp::nccl

@@ -58,13 +58,18 @@ ResultCode close_listen(void* listen_comm) noexcept;
 // ---- memory and messages (net_transfer.cc) ----
 ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                            void** registration) noexcept;
+// `descriptor`: a dma-buf of GPU memory, which may be closed afterwards.
+ResultCode register_dma_buf(void* comm, void* data, std::size_t bytes, int type,
+                            std::uint64_t offset, int descriptor, void** registration) noexcept;
 ResultCode deregister_memory(void* comm, void* registration) noexcept;
 // Success with *request null: not now, call again. `phandle` is null if NCCL provides none.
 ResultCode send(void* send_comm, void* data, std::size_t bytes, void* registration, void* phandle,
                 void** request) noexcept;
 ResultCode receive(void* recv_comm, int count, void** data, const std::size_t* bytes,
                    void** registrations, void** phandles, void** request) noexcept;
-ResultCode flush(void** request) noexcept;
+// Makes received data visible to the GPU; *request null: nothing to wait for.
+ResultCode flush(void* recv_comm, int count, void** data, int* sizes, void** registrations,
+                 void** request) noexcept;
 ResultCode test(void* request, int* done, int* sizes) noexcept;
 
 }  // namespace net

@@ -3,6 +3,7 @@
 // network on this rank only.
 #include <fmt/format.h>
 
+#include "engine/settings/environment.h"
 #include "nccl/abi/net_v11.h"
 #include "nccl/loss/licensing.h"
 #include "nccl/net/net.h"
@@ -93,7 +94,12 @@ Result<DeviceProperties> properties(int device) {
   }
   if (!setup->ok()) return describe_unusable();
   const auto index = static_cast<std::size_t>(device);
-  return describe(setup->value().devices[index], setup->value().measured[index]);
+  const engine::Device& from = setup->value().devices[index];
+  // NCCL asks for both plugins together, and direct exchange adds in host memory.
+  const auto gpu = engine::nccl_offers_collnet()
+                       ? datapath::GpuAccess{}
+                       : engine::gpu_access(from, setup->value().settings);
+  return describe(from, setup->value().measured[index], gpu);
 }
 
 }  // namespace dlcp::nccl::net

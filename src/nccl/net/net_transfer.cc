@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "nccl/context/comm.h"
 #include "nccl/net/net.h"
@@ -23,6 +24,28 @@ Error too_large(std::size_t bytes) {
           "the caller must respect maxP2pBytes, as NCCL does"};
 }
 
+Error wrong_type(int type) {
+  return {ErrorCode::kInvalidUsage,
+          fmt::format("memory of type {} cannot be registered: only host memory (type {}) and GPU "
+                      "memory (type {}) can",
+                      type, kPtrHost, kPtrCuda),
+          "the caller must respect ptrSupport, as NCCL does"};
+}
+
+ResultCode register_gpu(Comm& comm, const datapath::GpuMemory& memory, void** registration) {
+  if (const Status done = comm.bundle.register_gpu_memory(memory); !done)
+    return refuse(done.error());
+  *registration =
+      new Registration{memory.bytes.data(), memory.bytes.size(), core::MemoryKind::kDevice};
+  return ResultCode::kSuccess;
+}
+
+engine::Memory memory_of(void* data, std::size_t bytes, const void* registration) {
+  const auto* known = static_cast<const Registration*>(registration);
+  return {static_cast<std::byte*>(data), bytes, registration,
+          known != nullptr ? known->kind : core::MemoryKind::kHost};
+}
+
 // Failed connections were logged when they failed.
 ResultCode store(Result<engine::Request*> posted, void** request) {
   if (!posted) return code_of(posted.error().code);
@@ -38,18 +61,26 @@ ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
       "regMr",
       [&] {
         *registration = nullptr;
-        if (comm == nullptr || type != kPtrHost)
-          return refuse({ErrorCode::kInvalidUsage,
-                         fmt::format("regMr of memory of type {}: only host memory (type {}) is "
-                                     "supported",
-                                     type, kPtrHost),
-                         "NCCL copies GPU memory through its host buffers"});
-        Comm& owner = *static_cast<Comm*>(comm);
-        auto made =
-            std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
-        owner.bundle.register_memory({made->data, made->bytes, made.get()});
+        const std::span<std::byte> memory(static_cast<std::byte*>(data), bytes);
+        if (comm != nullptr && type == kPtrCuda)
+          return register_gpu(*static_cast<Comm*>(comm), {memory}, registration);
+        if (comm == nullptr || type != kPtrHost) return refuse(wrong_type(type));
+        auto made = std::make_unique<Registration>(Registration{memory.data(), bytes});
+        static_cast<Comm*>(comm)->bundle.register_memory({made->data, made->bytes, made.get()});
         *registration = made.release();
         return ResultCode::kSuccess;
+      });
+}
+
+ResultCode register_dma_buf(void* comm, void* data, std::size_t bytes, int type,
+                            std::uint64_t offset, int descriptor, void** registration) noexcept {
+  return guarded(
+      "regMrDmaBuf",
+      [&] {
+        *registration = nullptr;
+        if (comm == nullptr || type == kPtrHost || descriptor < 0) return refuse(wrong_type(type));
+        const std::span<std::byte> memory(static_cast<std::byte*>(data), bytes);
+        return register_gpu(*static_cast<Comm*>(comm), {memory, descriptor, offset}, registration);
       });
 }
 
@@ -61,7 +92,7 @@ ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
             static_cast<Registration*>(opaque_registration));
         if (registration != nullptr && opaque != nullptr)
           static_cast<Comm*>(opaque)->bundle.release_memory(
-              {registration->data, registration->bytes, registration.get()});
+              {registration->data, registration->bytes, registration.get(), registration->kind});
         return ResultCode::kSuccess;
       });
 }
@@ -75,7 +106,7 @@ ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
         if (bytes > wire::kMessageBytesMax) return refuse(too_large(bytes));
         Comm& comm = *static_cast<Comm*>(opaque);
         if (!comm.bundle.sends()) return refuse(wrong_side("isend", "recvComm"));
-        return store(comm.bundle.send({static_cast<std::byte*>(data), bytes, registration},
+        return store(comm.bundle.send(memory_of(data, bytes, registration),
                                       comm.licensing.next_send(phandle, bytes)),
                      request);
       });
@@ -97,18 +128,24 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
         if (comm.bundle.sends()) return refuse(wrong_side("irecv", "sendComm"));
         const void* registration = registrations != nullptr ? registrations[0] : nullptr;
         void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
-        return store(comm.bundle.receive({static_cast<std::byte*>(data[0]), bytes[0], registration},
+        return store(comm.bundle.receive(memory_of(data[0], bytes[0], registration),
                                          comm.licensing.next_receive(phandle, bytes[0])),
                      request);
       });
 }
 
-ResultCode flush(void** request) noexcept {
+ResultCode flush(void* recv_comm, int count, void** data, int* sizes, void** registrations,
+                 void** request) noexcept {
   return guarded(
       "iflush",
       [&] {
-        *request = nullptr;  // nothing to wait for: host memory only
-        return ResultCode::kSuccess;
+        *request = nullptr;
+        if (count != 1 || registrations == nullptr || registrations[0] == nullptr)
+          return ResultCode::kSuccess;
+        const auto bytes = static_cast<std::size_t>(sizes != nullptr ? sizes[0] : 0);
+        const engine::Memory memory = memory_of(data[0], bytes, registrations[0]);
+        if (memory.kind == core::MemoryKind::kHost || bytes == 0) return ResultCode::kSuccess;
+        return store(static_cast<Comm*>(recv_comm)->bundle.flush_gpu(memory), request);
       });
 }
 

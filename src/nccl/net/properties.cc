@@ -20,7 +20,7 @@ char* lasting(const std::string& text) {
 }  // namespace
 
 DeviceProperties describe(const datapath::Interface& interface,
-                          const engine::MeasuredDevice& measured) {
+                          const engine::MeasuredDevice& measured, const datapath::GpuAccess& gpu) {
   const datapath::InterfaceProperties& from = interface.properties;
   DeviceProperties device;
   device.name = lasting(interface.name);
@@ -29,6 +29,8 @@ DeviceProperties describe(const datapath::Interface& interface,
   device.speed_mbps = measured.speed_mbps > 0 ? measured.speed_mbps : from.speed_mbps;
   device.latency_us = static_cast<float>(measured.latency_us);
   device.port = from.port;
+  if (gpu.dma_buf || gpu.peer_memory) device.pointers |= kPtrCuda;
+  if (gpu.dma_buf) device.pointers |= kPtrDmaBuf;
   return device;
 }
 

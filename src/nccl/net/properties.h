@@ -17,6 +17,7 @@ struct DeviceProperties {
   int speed_mbps = 10000;
   float latency_us = 0;  // one way, as measured; 0: unknown, and NCCL uses a default
   int port = 0;
+  int pointers = kPtrHost;  // ptrSupport
 };
 
 inline constexpr const char* kPluginName = "DLCP";
@@ -24,7 +25,8 @@ inline constexpr int kConnectionsMax = 1 << 16;
 inline constexpr std::size_t kOperationBytesMax = wire::kMessageBytesMax;
 
 DeviceProperties describe(const datapath::Interface& interface,
-                          const engine::MeasuredDevice& measured = {});
+                          const engine::MeasuredDevice& measured = {},
+                          const datapath::GpuAccess& gpu = {});
 // The properties of a placeholder device for unusable settings, with which NCCL calls listen and
 // gets the error.
 DeviceProperties describe_unusable();
@@ -35,7 +37,7 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.name = device.name;
   out.pciPath = device.pci_path;
   out.guid = device.guid;
-  out.ptrSupport = kPtrHost;
+  out.ptrSupport = device.pointers;
   out.speed = device.speed_mbps;
   out.port = device.port;
   out.latency = device.latency_us;

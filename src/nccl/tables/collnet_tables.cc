@@ -16,13 +16,21 @@ ResultCode all_reduce_v8(void* comm, void* input, void* result, int count, int t
                              input_registration, result_registration, request);
 }
 
+// Those of the net plugin, but groups add in host memory.
+template <class Properties>
+ResultCode collnet_properties(int device, Properties* out) noexcept {
+  const ResultCode code = net::get_properties(device, out);
+  if (code == ResultCode::kSuccess) out->ptrSupport = kPtrHost;
+  return code;
+}
+
 // The calls that the versions have in common, with the properties of each version.
 template <class Table, class Properties>
 constexpr Table common() {
   Table table{};
   table.name = kPluginName;
   table.devices = net::devices;
-  table.getProperties = net::get_properties<Properties>;
+  table.getProperties = collnet_properties<Properties>;
   table.connect = collnet::connect;
   table.reduceSupport = collnet::reduce_support;
   table.regMr = collnet::register_memory;

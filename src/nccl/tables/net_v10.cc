@@ -35,10 +35,6 @@ ResultCode receive(void* comm, int count, void** data, std::size_t* bytes, int*,
   return net::receive(comm, count, data, bytes, registrations, phandles, request);
 }
 
-ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
-  return net::flush(request);
-}
-
 }  // namespace
 }  // namespace dlcp::nccl
 
@@ -52,11 +48,11 @@ extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV10 ncclN
     .connect = dlcp::nccl::connect,
     .accept = dlcp::nccl::accept,
     .regMr = dlcp::nccl::net::register_memory,
-    .regMrDmaBuf = nullptr,
+    .regMrDmaBuf = dlcp::nccl::net::register_dma_buf,
     .deregMr = dlcp::nccl::net::deregister_memory,
     .isend = dlcp::nccl::send,
     .irecv = dlcp::nccl::receive,
-    .iflush = dlcp::nccl::flush,
+    .iflush = dlcp::nccl::net::flush,
     .test = dlcp::nccl::net::test,
     .closeSend = dlcp::nccl::net::close_comm,
     .closeRecv = dlcp::nccl::net::close_comm,

@@ -1,0 +1,25 @@
+// The properties of a device, in the form that NCCL reads.
+#include "nccl/net/properties.h"
+
+#include "catch.h"
+#include "nccl/abi/net_v12.h"
+#include "nccl/abi/net_v6.h"
+
+using namespace dlcp;
+using namespace dlcp::nccl;
+
+TEST_CASE("GPU memory is announced only for devices that can access it") {
+  datapath::Interface device;
+  device.name = "mlx5_0";
+  const auto pointers = [&](const datapath::GpuAccess& gpu) {
+    NetPropertiesV6 oldest;
+    NetPropertiesV12 newest;
+    fill(oldest, describe(device, {}, gpu), 0);
+    fill(newest, describe(device, {}, gpu), 0);
+    CHECK(oldest.ptrSupport == newest.ptrSupport);
+    return newest.ptrSupport;
+  };
+  CHECK(pointers({}) == kPtrHost);
+  CHECK(pointers({.dma_buf = false, .peer_memory = true}) == (kPtrHost | kPtrCuda));
+  CHECK(pointers({.dma_buf = true, .peer_memory = false}) == (kPtrHost | kPtrCuda | kPtrDmaBuf));
+}
