@@ -88,10 +88,8 @@ TEST_CASE("on a short path three early probes cover a lost tail; the next wait a
           std::vector<Duration>{100us, 200us, 400us, 1ms, 1ms});
   CHECK(clock.unanswered() == 2);  // a host that is busy for a while has not stalled
   CHECK(clock.fruitless() == 2);
-  CHECK(clock.asked() == 5);
   clock.on_progress();
   clock.on_answer();
-  CHECK(clock.asked() == 0);
   REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 200us});
 }
 

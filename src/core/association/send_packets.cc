@@ -308,8 +308,7 @@ std::size_t SendAssociation::poll_transmit(Time now, FrameWriter& frames,
                                            std::span<wire::TxPacket> out, std::size_t whole) {
   wants_room_ = false;
   if (!setup_.established()) return 0;
-  std::size_t count =
-      prober_.poll_transmit(now, {peer_token(), &open_.peer}, flight_, paths_, frames, out);
+  std::size_t count = prober_.poll_transmit(now, {peer_token(), &open_.peer}, paths_, frames, out);
   counters_.add(Counter::kProbesSent, count);
   if (placing_ && placing_->link_due(now) && count < out.size())
     frames.emit(placing_->take_link(now, peer_token()), paths_.choose(now, {}).path, open_.peer,

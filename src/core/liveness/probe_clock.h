@@ -66,8 +66,6 @@ class ProbeClock {
   // Rounds of probes since the last answer, and since the last progress.
   unsigned unanswered() const { return unanswered_; }
   unsigned fruitless() const { return fruitless_; }
-  // Rounds since the last answer, early ones included.
-  unsigned asked() const { return asked_; }
 
  private:
   void plan(Time now, const Terms& terms);
@@ -78,7 +76,7 @@ class ProbeClock {
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
-  unsigned asked_ = 0;
+  unsigned asked_ = 0;        // rounds since the last answer, early ones included
   bool early_ = false;        // at_ is the time of an early probe
   unsigned asked_early_ = 0;  // since the last progress
   unsigned repairs_ = 0;      // since the last progress

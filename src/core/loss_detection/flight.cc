@@ -70,7 +70,6 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
     record.placed = false;
   }
   if (ends) records_ += count;
-  newest_path_ = path_index;
   return std::exchange(path.next_sequence, path.next_sequence + count);
 }
 
@@ -194,11 +193,6 @@ void Flight::on_spurious(Time now, Duration round_trip) {
   widen_again_at_ = now + round_trip;
   reordering_ = std::min(kReorderingMax, reordering_ * 2);
   grace_ = std::min(kGraceMax, grace_ * 2);
-}
-
-std::optional<std::uint8_t> Flight::path_of_newest() const {
-  if (records_ == 0) return std::nullopt;
-  return newest_path_;
 }
 
 }  // namespace dlcp::core

@@ -71,9 +71,6 @@ class Flight {
   // per RTT, because one decision that was too early can concern many packets.
   void on_spurious(Time now, Duration round_trip);
 
-  // The path of the packet that was sent last; nullopt if no packet is in flight.
-  std::optional<std::uint8_t> path_of_newest() const;
-
  private:
   struct Record {
     ChunkRef chunk;
@@ -112,7 +109,6 @@ class Flight {
   Duration same_path_window_{0};
   Duration cross_path_window_{0};
   Delivery newest_;  // on any path
-  std::uint8_t newest_path_ = 0;
   Time deadline_ = kNever;
 };
 

@@ -45,9 +45,8 @@ Prober::Answer Prober::on_answer(Time now, std::uint32_t echo) {
           static_cast<std::uint8_t>(echo)};
 }
 
-std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& flight,
-                                  PathSet& paths, FrameWriter& frames,
-                                  std::span<wire::TxPacket> out) {
+std::size_t Prober::poll_transmit(Time now, const Recipient& to, PathSet& paths,
+                                  FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   const auto ask = [&](wire::PathIndex path, Time asked_at, std::uint32_t bytes) {
     wire::Probe probe;
@@ -57,13 +56,8 @@ std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& f
     frames.emit(probe, path, *to.address, out[count++]);
     return probe.echo;
   };
-  for (; clock_.due() > 0 && count < out.size(); clock_.on_sent()) {
-    // The first probe takes the path of the newest packet, whose tail may be lost; later ones take
-    // others.
-    const auto newest = flight.path_of_newest();
-    const bool tail = newest && clock_.asked() <= 1 && count == 0;
-    ask(tail ? *newest : paths.choose_for_probe(), now, 0);
-  }
+  for (; clock_.due() > 0 && count < out.size(); clock_.on_sent())
+    ask(paths.choose_for_probe(), now, 0);
   // All sizes of a round use one path, so that only the size makes a difference. Their send times
   // are made distinct, because the echo tells which probe is answered.
   const wire::PathIndex path = size_.next_question() ? paths.choose_for_probe() : 0;

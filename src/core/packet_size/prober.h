@@ -9,7 +9,6 @@
 
 #include "core/channel/frame_arena.h"
 #include "core/liveness/probe_clock.h"
-#include "core/loss_detection/flight.h"
 #include "core/packet_size/packet_size.h"
 #include "core/paths/path_set.h"
 #include "util/time.h"
@@ -38,8 +37,8 @@ class Prober {
   Answer on_answer(Time now, std::uint32_t echo);
 
   // Writes the probes that are due; returns their number.
-  std::size_t poll_transmit(Time now, const Recipient& to, const Flight& flight, PathSet& paths,
-                            FrameWriter& frames, std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(Time now, const Recipient& to, PathSet& paths, FrameWriter& frames,
+                            std::span<wire::TxPacket> out);
 
  private:
   ProbeClock clock_;
