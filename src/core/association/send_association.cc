@@ -184,9 +184,6 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
   streams_.for_each([&](const SendStream& stream) {
     sample.loss_budget = std::max(sample.loss_budget, stream.lossy().hop_share());
   });
-  if (sample.forgone_packets > 0)
-    streams_.for_each(
-        [](SendStream& stream) { stream.lossy().need_beyond_budget(stream.queue()); });
 }
 
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {

@@ -1,7 +1,6 @@
 #include "core/bounded_loss/loss_ledger.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "util/check.h"
 
@@ -22,19 +21,14 @@ std::uint64_t LossLedger::budget(const Licence& licence, std::uint64_t message_b
 }
 
 void LossLedger::open(const Licence& licence, std::uint64_t bytes) {
-  if (licence.collective <= newest_) return;
-  if (licence.shape == LossShape::kDirect) {
-    hop_share_ = licence.hop_share();
-    return;
-  }
+  if (licence.collective <= newest_ || licence.shape == LossShape::kDirect) return;
   check(licence.hops > 0 && licence.ranks > 1, "a licence counts the ranks and hops of its ring");
   newest_ = licence.collective;
-  hop_share_ = licence.hop_share();
   pools_.push_back({licence, budget(licence, bytes), 0});
   if (pools_.size() > kPoolsMax) pools_.pop_front();
 }
 
-const LossLedger::Pool* LossLedger::find(std::uint64_t collective) const {
+LossLedger::Pool* LossLedger::find(std::uint64_t collective) {
   for (std::size_t i = pools_.size(); i > 0; --i)
     if (pools_[i - 1].licence.collective == collective) return &pools_[i - 1];
   return nullptr;
@@ -46,7 +40,7 @@ bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
     return licence.pool != nullptr && lost_bytes <= message_bytes / kMessageShareMax &&
            licence.pool->spend(lost_bytes);
   }
-  auto* pool = const_cast<Pool*>(std::as_const(*this).find(licence.collective));
+  Pool* pool = find(licence.collective);
   if (pool == nullptr) return false;
   const Licence& first = pool->licence;
   const bool agrees = first.result_bytes == licence.result_bytes && first.ranks == licence.ranks &&
@@ -58,16 +52,6 @@ bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
   pool->spent += cost;
   check(pool->spent <= pool->budget, "a collective loses no more than its budget");
   return true;
-}
-
-std::uint64_t LossLedger::spent(std::uint64_t collective) const {
-  const Pool* pool = find(collective);
-  return pool == nullptr ? 0 : pool->spent;
-}
-
-std::uint64_t LossLedger::left(std::uint64_t collective) const {
-  const Pool* pool = find(collective);
-  return pool == nullptr ? 0 : pool->budget - pool->spent;
 }
 
 }  // namespace dlcp::core

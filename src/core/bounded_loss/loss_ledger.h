@@ -11,8 +11,7 @@
 // calls of a tensor: P of the contributions to its part of the result. The budget of a single
 // message would hardly ever be as large as a packet.
 //
-// The receiver's ledger decides. The sender of a ring keeps a copy from STOP frames, so that it
-// retransmits at once what the receiver cannot do without.
+// The receiver has the ledger. The sender learns its decisions from STOP and NEED.
 #pragma once
 
 #include <cstddef>
@@ -37,22 +36,15 @@ class LossLedger {
   // True if the message may lose `lost_bytes` of its `message_bytes`; the pool is then charged.
   bool reserve(const Licence& licence, std::uint64_t lost_bytes, std::uint64_t message_bytes);
 
-  // Contributions of a collective; 0 if its pool has been removed.
-  std::uint64_t spent(std::uint64_t collective) const;
-  std::uint64_t left(std::uint64_t collective) const;
-  // Of the newest collective; 0 before the first.
-  double hop_share() const { return hop_share_; }
-
  private:
   struct Pool {
     Licence licence;  // of its first message; the others must agree in everything but the stage
     std::uint64_t budget = 0;
     std::uint64_t spent = 0;
   };
-  const Pool* find(std::uint64_t collective) const;
+  Pool* find(std::uint64_t collective);
 
   std::uint64_t newest_ = 0;
-  double hop_share_ = 0;
   RingQueue<Pool> pools_;  // ascending
 };
 

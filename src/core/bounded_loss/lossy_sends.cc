@@ -96,10 +96,7 @@ std::optional<LossySends::Due> LossySends::pop_due(Time now) {
 LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
                                         const wire::Stop& stop, std::uint32_t payload_bytes,
                                         Counters& counters) {
-  if (queue.forgoes(number)) {
-    ledger_.reserve(queue.licence(number), stop.lost_bytes, queue.message_bytes(number));
-    count_lost(queue, number, stop, counters);
-  }
+  if (queue.forgoes(number)) count_lost(queue, number, stop, counters);
   SendQueue::Acked acked;
   queue.stop(number, acked);
   Stopped stopped{acked.in_flight, acked.in_flight, 0, acked.in_flight + acked.forgone > 0};

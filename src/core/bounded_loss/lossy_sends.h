@@ -3,7 +3,7 @@
 // message's last packet; if any packet of the message was placed, it waits one and a half RTTs. If
 // nothing licensed follows, or the receiver's answer leaves something open, it follows the last
 // packets on all paths of the message, and again at every probe time, until STOP, NEED or complete
-// acknowledgement. It also keeps a copy of the receiver's ledger, from STOP frames.
+// acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "core/bounded_loss/loss_ledger.h"
+#include "core/bounded_loss/licence.h"
 #include "core/channel/frame_arena.h"
 #include "core/counters.h"
 #include "core/streams/send_queue.h"
@@ -29,8 +29,8 @@ class LossySends {
     return paths <= 200 && paths * 5 <= payload_bytes;
   }
 
-  // A licensed message of `bytes` was posted.
-  void open(const Licence& licence, std::size_t bytes) { ledger_.open(licence, bytes); }
+  // A licensed message was posted.
+  void open(const Licence& licence) { hop_share_ = licence.hop_share(); }
   // STOP: the receiver does without the missing data of the message.
   struct Stopped {
     std::uint32_t in_flight = 0;  // packets that counted as in flight; of them
@@ -40,10 +40,8 @@ class LossySends {
   };
   Stopped on_stop(SendQueue& queue, std::uint64_t message, const wire::Stop& stop,
                   std::uint32_t payload_bytes, Counters& counters);
-  // Messages that have lost more than the budget has left for them are retransmitted from now on.
-  void need_beyond_budget(SendQueue& queue) const { queue.need_beyond(ledger_); }
   // The share of its packets that the connection may lose under its newest licence.
-  double hop_share() const { return ledger_.hop_share(); }
+  double hop_share() const { return hop_share_; }
 
   // A packet of a licensed message was sent for the first time. `placed`: over a queue pair of the
   // card (core/placement), where a later SENT_ONCE may overtake it.
@@ -78,7 +76,7 @@ class LossySends {
   };
   void say_on_all(Message& message);
 
-  LossLedger ledger_;
+  double hop_share_ = 0;
   RingQueue<Message> messages_;  // ascending
   std::size_t due_ = 0;          // sum of to_say
 };

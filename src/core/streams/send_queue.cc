@@ -180,25 +180,6 @@ void SendQueue::need(std::uint64_t number) {
   lost_total_ += message.lost_count;
 }
 
-// The oldest messages use the budget first.
-void SendQueue::need_beyond(const LossLedger& spent) {
-  std::uint64_t collective = 0;
-  std::uint64_t claimed = 0;  // contributions, of this collective
-  for (std::uint64_t number = first_; number < end_message(); ++number) {
-    SendMessage& message = at(number);
-    if (!message.forgoes || message.lost_count == 0) continue;
-    if (std::exchange(collective, message.licence.collective) != message.licence.collective)
-      claimed = 0;
-    const std::uint64_t lost = std::uint64_t{message.lost_count} * message.chunk_bytes;
-    claimed += lost * message.licence.cost();
-    const bool within =
-        message.licence.shape == LossShape::kDirect || claimed <= spent.left(collective);
-    if (within && lost <= message.bytes.size() / LossLedger::kMessageShareMax) continue;
-    claimed -= lost * message.licence.cost();
-    need(number);
-  }
-}
-
 void SendQueue::stop(std::uint64_t number, Acked& result) {
   if (!forgoes(number) || !at(number).all_sent()) return;
   acknowledge_prefix(at(number), at(number).chunks, result);

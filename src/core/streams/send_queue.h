@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "core/bounded_loss/loss_ledger.h"
 #include "core/endpoint_types.h"
 #include "core/streams/chunk_judge.h"
 #include "core/streams/send_message.h"
@@ -56,8 +55,6 @@ class SendQueue : public ChunkStates {
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
   // The receiver needs all of it: from now on it is handled like an exact message.
   void need(std::uint64_t message);
-  // The same for messages that have lost more than the ledger has left for them.
-  void need_beyond(const LossLedger& spent);
 
   // Sets the number of receives that the peer has posted. Never decreases. True if it is new.
   bool set_posted(std::uint64_t posted);

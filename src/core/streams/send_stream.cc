@@ -52,7 +52,7 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   Licence known = licence;
   if (!readable && config_.worth == nullptr) known.element = gradient::ElementType::kOther;
   queue_.push(request, message, licensed ? &known : nullptr, coding);
-  if (licensed) lossy_.open(licence, message.size());
+  if (licensed) lossy_.open(licence);
   watch(now);
   association_->watch(now);
 }

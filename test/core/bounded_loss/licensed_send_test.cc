@@ -277,35 +277,6 @@ TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have
   CHECK_FALSE(lossy.due());
 }
 
-TEST_CASE("losses beyond the ledger's budget are repaired before the receiver requests it") {
-  // Four messages of one collective, whose pool is worth 40 chunks of stage 0.
-  Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
-  Sender sender;
-  LossLedger ledger;
-  ledger.open(licence, 100 * kPayload);
-  REQUIRE(ledger.left(1) == 40 * kPayload);
-  for (int message = 0; message < 4; ++message)
-    sender.push_floats(std::vector<float>(100 * kPayload / 4, 1.0f), licence);
-  sender.send_all();
-  const auto lose = [&](std::uint64_t message, std::uint32_t chunks) {
-    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk)
-      sender.queue.mark_lost({message, chunk});
-    sender.queue.need_beyond(ledger);
-  };
-  lose(0, 25);  // more than a quarter of one message
-  lose(1, 15);
-  CHECK(sender.queue.forgoes(0));
-  CHECK(sender.queue.forgoes(1));
-  CHECK_FALSE(sender.queue.next());
-  lose(2, 1);
-  CHECK_FALSE(sender.queue.forgoes(2));
-  CHECK(sender.queue.next()->message == 2);
-  lose(0, 26);
-  CHECK_FALSE(sender.queue.forgoes(0));
-  lose(3, 1);  // within the pool again
-  CHECK(sender.queue.forgoes(3));
-}
-
 TEST_CASE("a direct licence of 1% marks no more than its share as droppable: the smallest chunks") {
   for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares}) {
     Sender sender(1000, shares);
