@@ -106,6 +106,7 @@ class RecvAssociation {
   Time expires_at_ = kNever;
 
   std::optional<wire::Probe> probe_to_answer_;
+  unsigned probes_ = 0;  // since the last data
   AckClock ack_clock_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
