@@ -60,17 +60,16 @@ class Endpoint {
   std::optional<ConnectionId> accept(ListenerId listener);
   ConnectionState state(ConnectionId connection) const;
 
-  // Messages match in order: the k-th send with the peer's k-th receive. Returns false if the
-  // connection cannot take the request now (too many outstanding, or not open yet); try again
-  // later. Memory must stay valid until the event or close(). Loss needs a licence at both ends.
+  // Messages match in order: the k-th send with the peer's k-th receive. False: too many requests
+  // are outstanding, or the connection is not open yet; try again later. Memory must stay valid
+  // until the event or close(). Loss needs a licence at both ends.
   bool post_send(Time now, ConnectionId connection, RequestId request,
                  std::span<const std::byte> message, const Licence& licence = {},
                  MemoryKind kind = MemoryKind::kHost);
   bool post_receive(Time now, ConnectionId connection, RequestId request,
                     std::span<std::byte> buffer, const Licence& licence = {},
                     MemoryKind kind = MemoryKind::kHost);
-  // True if the core reads sent payloads (Protection::kFull, kEncrypted): none can be kDevice then.
-  bool reads_payloads(ConnectionId connection) const;
+  bool reads_payloads(ConnectionId connection) const;  // for tags, so none can be kDevice
   // True if posted data waits only for its turn and the windows. False if it waits for the peer to
   // post a receive, or, if it exceeds the receiver's reserve, for more credit.
   bool has_sendable(ConnectionId connection) const;
@@ -81,7 +80,7 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // While forbidden, every message that is posted is exact, whatever its licence.
+  // While forbidden, messages that are posted are exact, whatever their licences.
   void forbid_loss(bool forbidden);
   // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;

@@ -111,12 +111,11 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
   window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
-  const std::uint32_t needless = acked.spurious + acks_.read_duplicates(ack);
-  if (needless > 0) {
-    counters_.add(Counter::kSpuriousRetransmissions, needless);
+  sample.spurious_packets = acked.spurious + acks_.read_duplicates(ack);
+  if (sample.spurious_packets > 0) {
+    counters_.add(Counter::kSpuriousRetransmissions, sample.spurious_packets);
     flight_.on_spurious(now, round_trip());
   }
-  sample.spurious_packets = needless;
   sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
   collect_losses(now, sample);
   sample.round_trip = round_trip();

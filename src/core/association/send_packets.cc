@@ -100,7 +100,8 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
 
 bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
   const AssociationTerms& terms = setup_.terms();
-  return bytes < terms.payload_bytes && burst_.bytes == terms.payload_bytes &&
+  return config_.card == nullptr &&  // the card may be the only one that can read the message
+         bytes < terms.payload_bytes && burst_.bytes == terms.payload_bytes &&
          (terms.payload_bytes - bytes) * kPaddingShare <= message_bytes &&
          terms.protection == wire::Protection::kHeader && streams_.has_next();
 }

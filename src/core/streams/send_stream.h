@@ -44,7 +44,7 @@ class SendStream {
   bool can_post() const { return open() && !failed() && !queue_.full(); }
   // Queues a message. Its memory must stay unchanged until pop_done() returns it.
   void post(Time now, RequestId, std::span<const std::byte> message, const Licence&, MemoryKind);
-  bool reads_payloads() const { return handshake_.protection() != wire::Protection::kHeader; }
+  bool reads_payloads() const { return handshake_.terms().protection != wire::Protection::kHeader; }
 
   // --- set-up
   // Starts the handshake, which establishes the association or joins an established one.

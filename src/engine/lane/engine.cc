@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kReceiveBatches = 2, kTransmitBatches = 4;  // per step, so that callers return soon
 constexpr Duration kStepTakes = 50us, kStepTakesMost = 1ms;  // usually, and on busy processors
-constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so within the peer timeout: it may be "
     "late, or it may have refused the connection; see its log";
@@ -181,63 +180,6 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
     request.state.store(Request::State::kFree, std::memory_order_release);
   }
   return state;
-}
-
-void Engine::register_memory(const Connection& connection, const Memory& registered) {
-  if (!connection.sends && datapath_->placer() == nullptr) return;  // received data is copied
-  Hold hold(*this);
-  const auto done = datapath_->register_memory({registered.data, registered.bytes});
-  if (!done && !logged_copies_) {
-    logged_copies_ = true;
-    Error error = done.error();
-    error.what += "; data sent from it will be copied, which takes more processor time";
-    notices_.log(LogLevel::kWarn, error.message());
-  }
-}
-
-void Engine::release_memory(Connection& connection, const Memory& registered) {
-  {
-    Hold hold(*this);
-    if (connection.uses(registered)) {
-      endpoint_.close(hold.now(), connection.id);
-      const Error error{ErrorCode::kInternal, "memory was deregistered while requests used it",
-                        "the connection is aborted; this is expected only while a communicator "
-                        "aborts"};
-      if (!connection.failed.load(std::memory_order_relaxed))
-        notices_.log(LogLevel::kWarn, error.message());
-      failures_.end(connection, error);
-      take_events(hold.now());
-      flush(hold.now());
-    }
-  }
-  if (!connection.sends) wait_until_placed({registered.data, registered.bytes});
-  if (connection.sends || datapath_->placer() != nullptr)
-    reclaim({registered.data, registered.bytes});
-}
-
-// Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it
-// forces this, because hardware may be delayed by a port that is down.
-void Engine::reclaim(std::span<std::byte> memory) {
-  const Time end = steady_now() + kReclaimPatience;
-  constexpr timespec kPause{0, 20'000};
-  for (;; nanosleep(&kPause, nullptr)) {
-    Hold hold(*this);
-    const bool read = datapath_->reads(memory);
-    if (read && hold.now() < end) continue;
-    if (read) datapath_->abandon(memory);
-    datapath_->release_memory(memory);
-    return;
-  }
-}
-
-// Without the lock and without limit, because a placement that has begun cannot be stopped.
-void Engine::wait_until_placed(std::span<const std::byte> memory) {
-  constexpr timespec kPause{0, 20'000};
-  for (;; nanosleep(&kPause, nullptr)) {
-    Hold hold(*this);
-    pump_.take_placed(hold.now());
-    if (!placer_->writes(memory)) return;
-  }
 }
 
 bool Engine::close(Connection* connection) {

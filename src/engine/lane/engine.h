@@ -111,8 +111,7 @@ class Engine {
   Presence presence_;
   Failures failures_;
   Flushes flushes_;
-  Time stepped_{};              // time of the last step
-  Time helper_wakes_ = kNever;  // when the helper's own timer expires
+  Time stepped_{}, helper_wakes_ = kNever;  // the last step; when the helper's own timer expires
   bool logged_copies_ = false;
   bool helper_runs_ = false, helper_takes_part_ = false;
   HelperThread helper_;

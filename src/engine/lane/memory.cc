@@ -1,17 +1,78 @@
-// The engine's calls for memory of a GPU: registration, and flushes.
+// The engine's calls for memory: registration, its end, and flushes of GPU memory.
 #include <fmt/format.h>
 
+#include <ctime>
+
 #include "datapath/placer.h"
+#include "engine/host/clock.h"
 #include "engine/lane/engine.h"
 #include "engine/lane/hold.h"
 
 namespace dlcp::engine {
 namespace {
 
+constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kWithoutGpu =
     "set NCCL_NET_GDR_LEVEL=LOC on all ranks, so that NCCL copies GPU memory through host memory";
 
 }  // namespace
+
+void Engine::register_memory(const Connection& connection, const Memory& registered) {
+  if (!connection.sends && datapath_->placer() == nullptr) return;  // received data is copied
+  Hold hold(*this);
+  const auto done = datapath_->register_memory({registered.data, registered.bytes});
+  if (!done && !logged_copies_) {
+    logged_copies_ = true;
+    Error error = done.error();
+    error.what += "; data sent from it will be copied, which takes more processor time";
+    notices_.log(LogLevel::kWarn, error.message());
+  }
+}
+
+void Engine::release_memory(Connection& connection, const Memory& registered) {
+  {
+    Hold hold(*this);
+    if (connection.uses(registered)) {
+      endpoint_.close(hold.now(), connection.id);
+      const Error error{ErrorCode::kInternal, "memory was deregistered while requests used it",
+                        "the connection is aborted; this is expected only while a communicator "
+                        "aborts"};
+      if (!connection.failed.load(std::memory_order_relaxed))
+        notices_.log(LogLevel::kWarn, error.message());
+      failures_.end(connection, error);
+      take_events(hold.now());
+      flush(hold.now());
+    }
+  }
+  if (!connection.sends) wait_until_placed({registered.data, registered.bytes});
+  if (connection.sends || datapath_->placer() != nullptr)
+    reclaim({registered.data, registered.bytes});
+}
+
+// Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it
+// forces this, because hardware may be delayed by a port that is down.
+void Engine::reclaim(std::span<std::byte> memory) {
+  const Time end = steady_now() + kReclaimPatience;
+  constexpr timespec kPause{0, 20'000};
+  for (;; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this);
+    const bool read = datapath_->reads(memory);
+    if (read && hold.now() < end) continue;
+    if (read) datapath_->abandon(memory);
+    datapath_->release_memory(memory);
+    return;
+  }
+}
+
+// Without the lock and without limit, because a placement that has begun cannot be stopped.
+void Engine::wait_until_placed(std::span<const std::byte> memory) {
+  constexpr timespec kPause{0, 20'000};
+  for (;; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this);
+    pump_.take_placed(hold.now());
+    if (!placer_->writes(memory)) return;
+  }
+}
 
 Status Engine::register_gpu_memory(const Connection& connection,
                                    const datapath::GpuMemory& memory) {
