@@ -15,7 +15,8 @@
 //      38  bytes of the message in this packet (16)
 //      40  bytes of the payload that are its code; padding follows (16)
 //      42  zero (16)                44  tag
-// Integers are little-endian. The payload is the rest of the datagram. 44 bytes leave room for 1408
+// Integers are little-endian. The payload is the rest of the datagram. The last packet of a message
+// may be as long as the others; then zeros follow the message. 44 bytes leave room for 1408
 // of payload under IPv6 at an MTU of 1500, where 45 would leave 1280.
 #pragma once
 
