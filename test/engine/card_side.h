@@ -1,4 +1,4 @@
-// An engine over a fake RDMA card that places data.
+// Engines over a fake RDMA card that places data.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "datapath/verbs/placement/fake_write_card.h"
 #include "datapath/verbs/verbs_datapath.h"
+#include "engine/host/clock.h"
 #include "engine/lane/engine.h"
 #include "secrets.h"
 
@@ -65,6 +66,45 @@ struct Side {
 
   VerbsDatapath* datapath = nullptr;
   std::unique_ptr<Engine> engine;
+};
+
+// Two of them and a connection from the first to the second.
+struct CardPair {
+  CardPair(PermissionKind sender, PermissionKind receiver, const datapath::GpuAccess& gpu = {})
+      : a(card, 1, sender, gpu), b(card, 2, receiver, gpu) {
+    card->has_dma_buf = gpu.dma_buf;
+    const auto listening = b.engine->listen(1, 1);
+    sends = a.engine->connect(1, listening.invitation, b.engine->address());
+    const Time end = engine::steady_now() + 20s;
+    for (auto state = core::ConnectionState::kCalling;
+         receives == nullptr || state != core::ConnectionState::kOpen;) {
+      state = a.engine->poll_state(*sends);
+      if (receives == nullptr) receives = b.engine->accept(listening.id, 1).value();
+      step();
+      REQUIRE(engine::steady_now() < end);
+    }
+  }
+  ~CardPair() {
+    a.engine.reset();
+    b.engine.reset();
+    CHECK(card->regions.empty());
+    CHECK(card->others.empty());
+    CHECK(card->queue_pairs() == 0);
+  }
+  void step() {
+    a.engine->drive();
+    b.engine->drive();
+    card->step();
+  }
+  void run_for(Duration time) {
+    for (const Time end = engine::steady_now() + time; engine::steady_now() < end;)
+      step();
+  }
+
+  std::shared_ptr<FakeWriteCard> card = wide_card();
+  Side a, b;
+  engine::Connection* sends = nullptr;
+  engine::Connection* receives = nullptr;
 };
 
 }  // namespace dlcp::test

@@ -12,47 +12,19 @@ using namespace dlcp::engine;
 using core::Counter;
 using datapath::PermissionKind;
 using datapath::test::FakeWriteCard;
-using dlcp::test::Side;
-using dlcp::test::wide_card;
+using dlcp::test::CardPair;
 
 namespace {
 
 constexpr std::size_t kMessageBytes = 100'000;
 constexpr std::byte kCanary{0xc5};
 
-struct Pair {
-  explicit Pair(PermissionKind sender, PermissionKind receiver)
-      : a(card, 1, sender), b(card, 2, receiver) {
-    const auto listening = b.engine->listen(1, 1);
-    sends = a.engine->connect(1, listening.invitation, b.engine->address());
-    const Time end = steady_now() + 20s;
-    for (auto state = core::ConnectionState::kCalling;
-         receives == nullptr || state != core::ConnectionState::kOpen;) {
-      state = a.engine->poll_state(*sends);
-      if (receives == nullptr) receives = b.engine->accept(listening.id, 1).value();
-      step();
-      REQUIRE(steady_now() < end);
-    }
+struct Pair : CardPair {
+  explicit Pair(PermissionKind sender, PermissionKind receiver) : CardPair(sender, receiver) {
     a.engine->register_memory(*sends, memory(out));
     b.engine->register_memory(*receives, memory(in));
   }
-  ~Pair() {
-    a.engine.reset();
-    b.engine.reset();
-    CHECK(card->regions.empty());
-    CHECK(card->others.empty());
-    CHECK(card->queue_pairs() == 0);
-  }
   static Memory memory(std::vector<std::byte>& of) { return {of.data(), of.size(), &of}; }
-  void step() {
-    a.engine->drive();
-    b.engine->drive();
-    card->step();
-  }
-  void run_for(Duration time) {
-    for (const Time end = steady_now() + time; steady_now() < end;)
-      step();
-  }
   Request* post_receive() { return b.engine->receive(*receives, memory(in)).value(); }
   // Sends a message of other content each time, and returns when both ends are done.
   void transfer(Request* receiving, std::size_t bytes = kMessageBytes) {
@@ -92,13 +64,9 @@ struct Pair {
   }
   std::uint64_t placed() const { return b.count_of("bytes_placed_by_nic"); }
 
-  std::shared_ptr<FakeWriteCard> card = wide_card();
   Rng rng{3};
   std::vector<std::byte> out = std::vector<std::byte>(kMessageBytes);
   std::vector<std::byte> in = std::vector<std::byte>(kMessageBytes);
-  Side a, b;
-  Connection* sends = nullptr;
-  Connection* receives = nullptr;
 };
 
 }  // namespace

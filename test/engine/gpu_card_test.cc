@@ -17,6 +17,7 @@ using core::MemoryKind;
 using datapath::GpuAccess;
 using datapath::PermissionKind;
 using datapath::test::GpuBuffer;
+using dlcp::test::CardPair;
 using dlcp::test::Side;
 using dlcp::test::wide_card;
 
@@ -51,43 +52,13 @@ struct Buffer {
   GpuBuffer gpu;
 };
 
-struct Pair {
+struct Pair : CardPair {
   explicit Pair(MemoryKind from = MemoryKind::kDevice, MemoryKind to = MemoryKind::kDevice,
                 PermissionKind sender = PermissionKind::kRegion)
-      : out(from),
-        in(to),
-        a(card, 1, sender, kDmaBuf),
-        b(card, 2, PermissionKind::kRegion, kDmaBuf) {
-    card->has_dma_buf = true;
-    const auto listening = b.engine->listen(1, 1);
-    sends = a.engine->connect(1, listening.invitation, b.engine->address());
-    const Time end = steady_now() + 20s;
-    for (auto state = core::ConnectionState::kCalling;
-         receives == nullptr || state != core::ConnectionState::kOpen;) {
-      state = a.engine->poll_state(*sends);
-      if (receives == nullptr) receives = b.engine->accept(listening.id, 1).value();
-      step();
-      REQUIRE(steady_now() < end);
-    }
+      : CardPair(sender, PermissionKind::kRegion, kDmaBuf), out(from), in(to) {
     out.enter(a, *sends);
     in.enter(b, *receives);
     in.fill(std::vector<std::byte>(kMessageBytes, kCanary));
-  }
-  ~Pair() {
-    a.engine.reset();
-    b.engine.reset();
-    CHECK(card->regions.empty());
-    CHECK(card->others.empty());
-    CHECK(card->queue_pairs() == 0);
-  }
-  void step() {
-    a.engine->drive();
-    b.engine->drive();
-    card->step();
-  }
-  void run_for(Duration time) {
-    for (const Time end = steady_now() + time; steady_now() < end;)
-      step();
   }
   Request* post_receive(const core::Licence& licence = {}) {
     return b.engine->receive(*receives, in.memory(), licence).value();
@@ -137,13 +108,9 @@ struct Pair {
   }
   std::uint64_t copied() const { return b.count_of("gpu_bytes_copied"); }
 
-  std::shared_ptr<dlcp::test::FakeWriteCard> card = wide_card();
   Rng rng{7};
   Buffer out, in;
   std::vector<std::byte> content;
-  Side a, b;
-  Connection* sends = nullptr;
-  Connection* receives = nullptr;
 };
 
 void worsen(dlcp::test::FakeWriteCard& card) {
