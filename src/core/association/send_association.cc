@@ -171,6 +171,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     sample.forgone_packets += forgone ? 1 : 0;
     sample.lost_packets += forgone || path.known ? 0 : 1;
     queue.mark_lost(loss.chunk);
+    if (!forgone) streams_.prefer(loss.chunk.stream);
     config_.tell({now, peer_token(), "declares a packet lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // the rest of a burst takes another path
     if (path.avoided) {

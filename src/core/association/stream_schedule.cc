@@ -48,6 +48,13 @@ SendStream* StreamSchedule::next() {
   return entries_[turn_].stream;
 }
 
+void StreamSchedule::prefer(std::uint32_t number) {
+  const std::size_t index = index_of(number);
+  if (index == entries_.size() || entries_[index].number != number) return;
+  turn_ = index;
+  left_ = kQuantumBytes;
+}
+
 bool StreamSchedule::has_next() const {
   if (turn_ < entries_.size() && entries_[turn_].stream->queue().has_next()) return true;
   return any_of([](const SendStream& stream) { return stream.queue().has_next(); });

@@ -1,6 +1,7 @@
 // Schedules the streams of a sending association: deficit round robin (Shreedhar and Varghese 1995)
-// with a quantum in bytes. Urgent layers go before others. The quantum is about the size of a
-// message, so that messages complete one after the other instead of all of them late.
+// with a quantum in bytes. Urgent layers go before others, and retransmissions go at once. The
+// quantum is about the size of a message, so that messages complete one after the other instead of
+// all of them late.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,8 @@ class StreamSchedule {
   std::size_t left() const { return left_; }  // bytes of the turn of the stream that sends
   // The stream that next() returned has sent this many bytes.
   void on_sent(std::size_t bytes) { left_ -= left_ < bytes ? left_ : bytes; }
+  // Gives the turn to this stream, which has a chunk to retransmit.
+  void prefer(std::uint32_t number);
   bool has_next() const;
 
  private:
