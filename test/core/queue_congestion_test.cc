@@ -346,3 +346,37 @@ TEST_CASE("growth by a share of the window ends before the queue reaches the tar
   CHECK(growth(6us) > 0.1);
   CHECK(growth(25us) < 0.05);
 }
+
+TEST_CASE("a cut for losses is undone if the packets were only late, and not if most were lost") {
+  Rounds r;
+  r.play(6, r.base);
+  const double before = r.control.window();
+  REQUIRE(before > 500);
+  r.play(1, r.base, 0.1);
+  CHECK(r.control.window() < before);
+  const auto late = [&](double share) {
+    r.now += 1ms;
+    r.control.on_delay(r.now, r.base, 0ns);
+    AckSample sample{.now = r.now, .round_trip = 1ms};
+    sample.acked_packets = static_cast<std::uint32_t>(r.control.window());
+    sample.spurious_packets = static_cast<std::uint32_t>(before * share);
+    sample.window_limited = true;
+    r.control.on_ack(sample);
+  };
+  SECTION("all were late") {
+    late(0.1);
+    CHECK(r.control.window() >= before);
+    CHECK(r.control.in_slow_start());
+  }
+  SECTION("less than half were late") {
+    late(0.02);
+    late(0.02);
+    CHECK(r.control.window() < before);
+    CHECK_FALSE(r.control.in_slow_start());
+  }
+  SECTION("it turns out long after") {
+    r.play(6, r.base);
+    late(0.1);
+    CHECK_FALSE(r.control.in_slow_start());
+  }
+}

@@ -130,7 +130,8 @@ void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathInd
   // The reverse direction of the previous reply path may be broken. If the probes do not end, that
   // of the probes' paths is broken as well, and the answers take all paths in turn.
   const bool heard = ++probes_ <= kProbesOnPath;
-  reply_path_ = heard ? path : static_cast<wire::PathIndex>(probes_ % config_.paths);
+  reply_path_ = path;
+  answer_path_ = heard ? path : static_cast<wire::PathIndex>(probes_ % config_.paths);
   if (payload_bytes_ == 0) return;
   // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
@@ -226,8 +227,9 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
                                 ack_clock_.due() <= now, frames, out.subspan(count));
   }
   while (ack_clock_.due() <= now && count < out.size()) {
+    const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
     ack_clock_.on_sent(now, build_ack(now));
-    frames.emit(ack_, reply_path_, open_.sender, out[count++]);
+    frames.emit(ack_, path, open_.sender, out[count++]);
   }
   return count;
 }

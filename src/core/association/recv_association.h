@@ -111,7 +111,8 @@ class RecvAssociation {
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive
+  wire::PathIndex reply_path_ = 0;   // the sender's path on which it is most likely to receive
+  wire::PathIndex answer_path_ = 0;  // of the answer to a probe
   std::unique_ptr<RecvPlacing> placing_;
 };
 

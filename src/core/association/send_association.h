@@ -137,7 +137,7 @@ class SendAssociation final : private ChunkStates {
   bool pads(std::size_t bytes, std::size_t message_bytes) const;
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);
-  void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
+  bool emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
   bool emit_placed(Time now, SendStream& stream, wire::TxPacket& out);
   bool room_for_unit(std::size_t room, std::size_t whole);
   std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,

@@ -149,8 +149,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   burst_.left = pad || !reaches_end ? burst_.left - out.size() : 0;
 }
 
-// Sends the next piece of the chunk in cut_.
-void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
+// Sends the next piece of the chunk in cut_. Returns true if it was padded.
+bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
                                  wire::TxPacket& out) {
   const bool asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   const SentChunk& sent = cut_.sent();
@@ -160,8 +160,9 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   ChunkCut::Piece piece =
       frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
   const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
-  if (frame == nullptr && burst_.left > 0 && bytes == sent.bytes && !prober_.size().shrunk() &&
-      pads(bytes, sent.message_bytes)) {
+  const bool padded = frame == nullptr && burst_.left > 0 && bytes == sent.bytes &&
+                      !prober_.size().shrunk() && pads(bytes, sent.message_bytes);
+  if (padded) {
     frame = &frames.take();
     piece.payload = padded_copy(piece.payload, payload_bytes, *frame);
   }
@@ -190,6 +191,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
     stream.counters().add(Counter::kBytesCompressedWire, piece.payload.size());
     stream.counters().add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
   }
+  return padded;
 }
 
 // Sends the chunk in cut_ as a placed packet, if the receiver permits it.
@@ -292,12 +294,13 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     --burst_.left;
     queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
     streams_.on_sent(cut_.sent().bytes);
+    bool padded = false;
     if (!placing_ || !emit_placed(now, *stream, out[count]))
-      emit_piece(now, *stream, frames, out[count]);
+      padded = emit_piece(now, *stream, frames, out[count]);
     ++count;
     window_.on_sent(now);
     pacer_.on_sent(now, 1, burst_.packet_time, burst_.slack);
-    if (bytes < burst_.bytes && out[count - 1].payload.size() < burst_.bytes) burst_.left = 0;
+    if (bytes < burst_.bytes && !padded) burst_.left = 0;
     // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())
       count += emit_sent_once(now, frames, out.subspan(count));

@@ -39,10 +39,10 @@ class Pacer {
   void on_other_limit() { limits_ = false; }
   Time next() const { return next_; }
 
-  // The sending time on which a late caller may catch up: a whole RTT if only pacing made it wait,
+  // The sending time on which a late caller may catch up: up to an RTT if only pacing made it wait,
   // because its processor is busy then.
   Duration slack(Duration round_trip) const {
-    return limits_ ? std::max(kSlack, round_trip) : kSlack;
+    return limits_ ? std::clamp(round_trip, kSlack, kSlackMost) : kSlack;
   }
   // Packets were sent; each takes the time `took`.
   void on_sent(Time now, std::size_t packets, Duration took, Duration slack) {
@@ -59,6 +59,7 @@ class Pacer {
   static constexpr double kFree = 10;  // packets
   static constexpr double kFew = 2;
   static constexpr Duration kSlack = std::chrono::microseconds(200);
+  static constexpr Duration kSlackMost = std::chrono::milliseconds(6);  // two time slices
 
   Time next_{};
   std::int64_t free_ = 0;  // packets that leave unpaced

@@ -148,9 +148,12 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   }
   request->waited_for = connection.waited_for;
   if (request->waited_for) presence_.waits();
-  // If packets are in flight, it leaves with the next step, and with what is posted until then.
-  if (sends && !endpoint_.has_in_flight(connection.id)) flush(hold.now());
   take_events(hold.now());
+  // If the caller will test it on this lane, it leaves then, with what is posted until then; but a
+  // message to a peer to which nothing is in flight leaves at once.
+  const bool tested = connection.waited_for && connection.beside.empty() &&
+                      request->state.load(std::memory_order_relaxed) == Request::State::kPending;
+  if (!tested || (sends && !endpoint_.has_in_flight(connection.id))) flush(hold.now());
   return request;
 }
 
@@ -240,12 +243,13 @@ void Engine::step(Time now) {
   const Time end = now + away;
   for (int batch = 0; (batch < kReceiveBatches || now < end) && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took time, and arrival times are relative to now
+  take_events(now);
   flush(now, now + away);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
   flushes_.take(now, datapath_->placer(), connections_, presence_);
   take_events(now);
   report(now);
-  stepped_ = now;
+  stepped_ = steady_now();
 }
 
 void Engine::flush(Time now, Time end) {
@@ -314,8 +318,8 @@ HelperThread::Sleep Engine::on_helper_wake() {
     return {false, woken + kStepTakes};
   const Time now = steady_now();  // under the lock, so that other threads' steps are in the past
   step(now);
-  if (datapath_->arm()) step(now);
-  helper_wakes_ = deadline(now);
+  if (datapath_->arm()) step(steady_now());
+  helper_wakes_ = deadline(steady_now());
   const HelperThread::Sleep sleep{true, helper_wakes_};
   const Notices::Batch said = notices_.take();
   lock.unlock();

@@ -19,11 +19,17 @@ class LossWindow {
 
   // `lost` may be negative: spurious losses are returned.
   void add(double acked, double lost) {
+    for (; heard_ >= packets_; lost_ /= 2)
+      heard_ /= 2;
     heard_ += acked + (lost > 0 ? lost : 0);
-    lost_ = lost_ + lost < 0 ? 0 : lost_ + lost;
-    if (heard_ < packets_) return;
-    heard_ /= 2;
-    lost_ /= 2;
+    give_back(-lost);
+  }
+  // Packets counted as lost were only late.
+  void give_back(double packets) { lost_ = lost_ - packets < 0 ? 0 : lost_ - packets; }
+  // Adds the losses of `other` to those of this window.
+  void join(const LossWindow& other) {
+    heard_ += other.heard_;
+    lost_ += other.lost_;
   }
 
   // More was lost than a path with the loss rate `tolerance` would lose by chance.

@@ -169,7 +169,8 @@ void QueueCongestion::finish_round() {
   delivered_.add(now_, round_.acked);
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;
-  losses_.add(round_.acked, round_.lost + round_.forgone);
+  // Late packets are credited to a cut that they may have caused, and only otherwise to this round.
+  losses_.add(round_.acked, round_.lost + round_.forgone + (loss_cut_ ? round_.spurious : 0));
   ++rounds_since_cut_;
   undo_spurious_cut();
   buffer_rival_.end_round(round_, base_.value(), window_, believable());
@@ -204,8 +205,8 @@ void QueueCongestion::decide() {
 }
 
 void QueueCongestion::cut_by_losses() {
-  LossCut made = loss_cut_.value_or(LossCut{losses_, window_, slow_start_});
-  made.losses = losses_;
+  LossCut made = loss_cut_.value_or(LossCut{LossWindow(), window_, slow_start_});
+  made.losses.join(losses_);
   cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
   loss_cut_ = made;
   losses_.clear();
@@ -216,7 +217,7 @@ void QueueCongestion::cut_by_losses() {
 void QueueCongestion::undo_spurious_cut() {
   if (rounds_since_cut_ > kUndoRounds) loss_cut_.reset();
   if (!loss_cut_ || round_.spurious <= 0) return;
-  loss_cut_->losses.add(0, -round_.spurious);
+  loss_cut_->losses.give_back(round_.spurious);
   if (loss_cut_->losses.exceeds(kLossTolerance)) return;
   window_ = std::max(window_, loss_cut_->window);
   slow_start_ = loss_cut_->slow_start;
