@@ -302,8 +302,11 @@ local function data(buffer, tree)
     c:u16("chunk_granules"); plain = c:u16("plain_bytes"); c:u16("coded_bytes"); c:u16("unused")
   end
   c:bytes("tag", TAG_BYTES)
+  -- The last packet of a message may be padded to the size of the others.
+  if not coded and offset + payload > bytes then payload = math.max(bytes - offset, 0); plain = payload end
   tree:add(f.payload_bytes, buffer(0, 0), payload):set_generated()
-  c:bytes("payload", c:left())
+  c:bytes("payload", math.min(payload, c:left()))
+  c:bytes("padding", c:left())
   return c.ok, string.format("message %d, %d+%d of %d", message, offset, plain, bytes)
 end
 
