@@ -21,5 +21,7 @@ TEST_CASE("GPU memory is announced only for devices that can access it") {
   };
   CHECK(pointers({}) == kPtrHost);
   CHECK(pointers({.dma_buf = false, .peer_memory = true}) == (kPtrHost | kPtrCuda));
-  CHECK(pointers({.dma_buf = true, .peer_memory = false}) == (kPtrHost | kPtrCuda | kPtrDmaBuf));
+  // An NCCL without dma-buf then uses host memory.
+  CHECK(pointers({.dma_buf = true, .peer_memory = false}) == (kPtrHost | kPtrDmaBuf));
+  CHECK(pointers({.dma_buf = true, .peer_memory = true}) == (kPtrHost | kPtrCuda | kPtrDmaBuf));
 }

@@ -29,7 +29,9 @@ DeviceProperties describe(const datapath::Interface& interface,
   device.speed_mbps = measured.speed_mbps > 0 ? measured.speed_mbps : from.speed_mbps;
   device.latency_us = static_cast<float>(measured.latency_us);
   device.port = from.port;
-  if (gpu.dma_buf || gpu.peer_memory) device.pointers |= kPtrCuda;
+  // With kPtrCuda, NCCL keeps buffers on the GPU even if it cannot export them as dma-buf; it then
+  // registers them by their address (graph/topo.cc, transport/net.cc).
+  if (gpu.peer_memory) device.pointers |= kPtrCuda;
   if (gpu.dma_buf) device.pointers |= kPtrDmaBuf;
   return device;
 }
