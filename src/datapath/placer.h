@@ -72,6 +72,8 @@ class Placer {
   virtual Status register_gpu_memory(const GpuMemory&) {
     return Error{ErrorCode::kInvalidUsage, "this device cannot access the memory of GPUs", ""};
   }
+  // True if the memory is registered as GPU memory.
+  virtual bool is_gpu_memory(std::span<const std::byte>) { return false; }
   // Begins to make all that the card has written so far visible to the GPU of this memory. False
   // if the memory is not registered GPU memory.
   virtual bool flush(std::span<const std::byte>) { return false; }

@@ -16,6 +16,7 @@ namespace {
 struct QuietCard final : Card {
   PermissionId last = 0;
   std::vector<PermissionId> revoked;
+  bool is_device = false;
 
   LinkId open_link(const wire::EndpointAddress&) override { return 1; }
   void close_link(LinkId) override {}
@@ -27,6 +28,7 @@ struct QuietCard final : Card {
   Limits limits(LinkId) const override { return {4096, 448}; }
   PermissionId permit(LinkId, std::span<std::byte>) override { return ++last; }
   void revoke(PermissionId id) override { revoked.push_back(id); }
+  bool is_device_memory(std::span<const std::byte>) override { return is_device; }
   bool can_place_from(std::span<const std::byte>) override { return true; }
 };
 
@@ -43,6 +45,21 @@ struct Receiver {
   std::uint32_t permit(std::size_t stream_index, std::uint64_t message, std::size_t segments) {
     return placing.permit(stream(stream_index), message, 0, std::span(buffer).first(segments << 20),
                           4096);
+  }
+  void grant(PermissionId id) { placing.on_event({id, PermissionEvent::Kind::kGranted, 1, 1}); }
+  // How many permits the sender is told of now.
+  std::size_t told() {
+    FrameArena arena;
+    Channel channel;
+    FrameWriter frames(arena, channel);
+    const wire::EndpointAddress address;
+    std::array<wire::TxPacket, 8> out;
+    const std::size_t count = placing.poll_transmit({7, &address}, 0, 1400, false, frames, out);
+    std::size_t permits = 0;
+    for (const wire::TxPacket& packet : std::span(out).first(count))
+      if (const auto frame = wire::decode<wire::Permits>(packet.payload))
+        permits += frame->permits.size();
+    return permits;
   }
   void end(PermissionId id) { placing.on_event({id, PermissionEvent::Kind::kRevoked}); }
 };
@@ -104,4 +121,26 @@ TEST_CASE(
       {.name = wire::PlacedName{.slot = slot}.pack(), .packets = 1, .arrived_at = {}});
   receiver.placing.revoke(receiver.stream(0), 64);
   CHECK(is_permitted(65));
+}
+
+TEST_CASE("messages in device memory get permissions however few are used") {
+  Receiver receiver;
+  receiver.card.is_device = true;
+  for (std::uint64_t message = 1; message <= 80; ++message) {
+    CHECK(receiver.permit(0, message, 1) == 1);
+    receiver.placing.revoke(receiver.stream(0), message);
+  }
+}
+
+TEST_CASE(
+    "a permission that ends before the sender is told is not sent with the next of its slot") {
+  Receiver receiver;
+  CHECK(receiver.permit(0, 0, 1) == 1);
+  receiver.grant(1);
+  receiver.placing.revoke(receiver.stream(0), 0);
+  receiver.end(1);
+  CHECK(receiver.permit(0, 1, 1) == 1);  // in the same slot
+  CHECK(receiver.told() == 0);
+  receiver.grant(2);
+  CHECK(receiver.told() == 1);
 }

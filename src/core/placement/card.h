@@ -53,6 +53,9 @@ class Card {
   virtual PermissionId permit(LinkId link, std::span<std::byte> memory) = 0;
   // An event kRevoked follows, even if there was none before.
   virtual void revoke(PermissionId id) = 0;
+  // True if only the card can access the memory, as that of a GPU: it is slow to write there what
+  // is not placed.
+  virtual bool is_device_memory(std::span<const std::byte>) { return false; }
   // True if packets can be sent from this memory.
   virtual bool can_place_from(std::span<const std::byte> memory) = 0;
 };

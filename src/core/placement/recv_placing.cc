@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint32_t kSegmentsMax = 16;
 constexpr std::size_t kReportsMax = 32;  // paths in one ACK
 // NCCL posts whole slots also for short messages, and compressed messages are never placed. After
-// this many permissions in a row that were not used, only one in this many messages gets some.
+// this many permissions in a row that were not used, only one in this many messages gets some,
+// except in device memory, where a packet that is not placed costs more than unused permissions.
 constexpr unsigned kUnusedMax = 32;
 
 }  // namespace
@@ -42,7 +43,8 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
                                   std::uint32_t chunk_bytes) {
   const std::size_t segment_bytes = std::size_t{wire::PlacedName::kSegmentChunks} * chunk_bytes;
   OfStream& of = streams_[&stream];
-  if (of.unused >= kUnusedMax && message % kUnusedMax != 0) return 0;
+  if (of.unused >= kUnusedMax && message % kUnusedMax != 0 && !card_.is_device_memory(buffer))
+    return 0;
   Slots& slots = of.messages[message];
   std::uint32_t count = 0;
   for (std::size_t at = 0; at < buffer.size() && count < kSegmentsMax; at += segment_bytes) {
@@ -136,7 +138,10 @@ std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& eve
   slot.id = 0;
   // The sender takes a generation that is more than 127 ahead of the last one for an old one. No
   // packet can have this one.
-  if (!slot.told) --slot.generation;
+  if (!slot.told) {
+    --slot.generation;
+    std::erase_if(granted_, [&](const wire::Permit& permit) { return permit.slot == index; });
+  }
   free_.push_back(index);
   if (slot.use.stream == nullptr) return std::nullopt;
   const Use use = slot.use;

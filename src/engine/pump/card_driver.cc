@@ -66,6 +66,10 @@ void CardDriver::revoke(core::PermissionId id) {
   placer_.revoke(static_cast<datapath::PermissionId>(id));
 }
 
+bool CardDriver::is_device_memory(std::span<const std::byte> memory) {
+  return placer_.is_gpu_memory(memory);
+}
+
 bool CardDriver::can_place_from(std::span<const std::byte> memory) {
   return placer_.can_place_from(memory);
 }

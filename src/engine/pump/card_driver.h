@@ -27,6 +27,7 @@ class CardDriver final : public core::Card {
   Limits limits(core::LinkId link) const override;
   core::PermissionId permit(core::LinkId link, std::span<std::byte> memory) override;
   void revoke(core::PermissionId id) override;
+  bool is_device_memory(std::span<const std::byte> memory) override;
   bool can_place_from(std::span<const std::byte> memory) override;
 
   // Sends packets of both kinds in order; returns how many were accepted.

@@ -153,6 +153,10 @@ Status VerbsPlacer::register_gpu_memory(const GpuMemory& memory) {
   return registered_.add(memory);
 }
 
+bool VerbsPlacer::is_gpu_memory(std::span<const std::byte> memory) {
+  return registered_.is_on_gpu(memory);
+}
+
 bool VerbsPlacer::flush(std::span<const std::byte> memory) {
   return flushes_ != nullptr && flushes_->start(memory);
 }

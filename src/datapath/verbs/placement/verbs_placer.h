@@ -53,6 +53,7 @@ class VerbsPlacer final : public Placer {
   bool awaits_poll() const override;
 
   Status register_gpu_memory(const GpuMemory& memory) override;
+  bool is_gpu_memory(std::span<const std::byte> memory) override;
   bool flush(std::span<const std::byte> memory) override;
   std::size_t flushed(Time now) override;
   bool write(std::span<std::byte> to, std::span<const std::byte> from) override;
