@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -171,6 +172,38 @@ void check_permissions(VerbsCard& card, Loop& loop, PlacementAbility& ability) {
   ability.permit_time = time_of(way);
 }
 
+// Flushes and writes to GPU memory are such reads. Returns what is wrong; empty if nothing is.
+std::string check_read(VerbsCard& card) {
+  std::vector<std::byte> from(64, std::byte{0x5a}), to(from.size());
+  const auto add = [&](std::vector<std::byte>& memory, int access) {
+    return MrPtr(card.verbs->reg_mr(card.pd.get(), memory.data(), memory.size(), access),
+                 {card.verbs.get()});
+  };
+  const MrPtr from_mr = add(from, IBV_ACCESS_REMOTE_READ);
+  const MrPtr to_mr = add(to, IBV_ACCESS_LOCAL_WRITE);
+  if (from_mr == nullptr || to_mr == nullptr) return "memory cannot be registered";
+  PlacementCounters counters;
+  auto work = WorkQueue::open(card, counters);
+  if (!work) return work.error().what;
+  constexpr const char* kFails = "the device cannot read from itself";
+  if (!work.value()->read(to, to_mr->lkey, reinterpret_cast<std::uintptr_t>(from.data()),
+                          from_mr->rkey, 0))
+    return kFails;
+  std::optional<WorkQueue::Done> done;
+  for (const auto end = Clock::now() + kPatience; !done && Clock::now() < end;)
+    done = work.value()->next();
+  return done && done->succeeded && to == from ? "" : kFails;
+}
+
+// The GPU memory that the device can access; why not more is added to `reason`.
+GpuAccess check_gpu_access(VerbsCard& card, const GpuAccess& by_driver, std::string& reason) {
+  if (!by_driver.dma_buf && !by_driver.peer_memory) return {};
+  const std::string wrong = check_read(card);
+  if (wrong.empty()) return by_driver;
+  reason += fmt::format("{}GPU memory: {}", reason.empty() ? "" : "; ", wrong);
+  return {};
+}
+
 }  // namespace
 
 Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port,
@@ -194,7 +227,7 @@ Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort&
     if (wrong.empty()) {
       if (!reasons.empty() && !ability.reason.empty()) reasons += "; ";
       ability.reason = reasons + ability.reason;
-      ability.gpu = gpu;
+      ability.gpu = check_gpu_access(card, gpu, ability.reason);
       return ability;
     }
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", name, wrong);

@@ -79,6 +79,18 @@ TEST_CASE("a dead key that consumes a receive rules the way out") {
   CHECK_THAT(ability.reason, Contains("is not dropped silently"));
 }
 
+TEST_CASE("GPU memory is used only by a device that can read from itself") {
+  Device device;
+  device.card->has_dma_buf = true;
+  device.card->has_windows = false;
+  CHECK(device.test().places_in_gpus().dma_buf);
+  device.card->fails_reads = true;
+  const PlacementAbility ability = device.test();
+  CHECK(ability.places());
+  CHECK_FALSE(ability.places_in_gpus().dma_buf);
+  CHECK_THAT(ability.reason, Contains("GPU memory: the device cannot read from itself"));
+}
+
 TEST_CASE("a device that places nothing, or cannot revoke, is not used") {
   Device device;
   SECTION("no write arrives") {
