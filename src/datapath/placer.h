@@ -87,6 +87,8 @@ class Placer {
   virtual std::size_t written(Time) { return 0; }
   // True if a write to the memory has not finished.
   virtual bool writes(std::span<const std::byte>) const { return false; }
+  // Ends these writes, which count as finished: the card does not write there when this returns.
+  virtual void stop_writes(std::span<const std::byte>) {}
 
   // --- Packets
 

@@ -282,7 +282,8 @@ bool VerbsDatapath::arm() {
 }
 
 std::optional<Error> VerbsDatapath::failure() const {
-  if (!gone_ && !receive_->is_broken()) return std::nullopt;
+  if (!gone_ && !receive_->is_broken())
+    return placer_ != nullptr ? placer_->failure() : std::nullopt;
   return Error{ErrorCode::kSystem,
                fmt::format("the RDMA device {} {}", to_string(card_->port),
                            gone_ ? "is gone" : "has closed its receive queue"),

@@ -1,6 +1,6 @@
 #include "datapath/verbs/placement/flush_queue.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace dlcp::datapath {
 
@@ -11,39 +11,42 @@ Result<std::unique_ptr<FlushQueue>> FlushQueue::open(VerbsCard& card, MemoryRegi
                                              flushes->landing_.size(), IBV_ACCESS_LOCAL_WRITE),
                           {card.verbs.get()}};
   if (flushes->landing_mr_ == nullptr) return verbs_error("register memory", card.port, 0);
-  auto work = WorkQueue::open(card, counters);
-  if (!work) return work.error();
-  flushes->work_ = std::move(work).value();
+  if (auto opened = flushes->work_.open(); !opened) return opened.error();
   return flushes;
 }
 
 bool FlushQueue::start(std::span<const std::byte> memory) {
-  const ibv_mr* const region = registered_.gpu_region_of(memory);
-  if (region == nullptr) return false;
-  flushes_.push_back({memory, region->rkey});
+  if (registered_.gpu_region_of(memory) == nullptr) return false;
+  flushes_.push_back({memory});
   post_waiting();
   return true;
 }
 
+// The key is that of the registration that covers the memory now.
 void FlushQueue::post_waiting() {
-  for (std::size_t i = 0; i < flushes_.size() && work_->has_room(); ++i) {
+  WorkQueue* const work = work_.get();
+  for (std::size_t i = 0; i < flushes_.size() && work != nullptr && work->has_room(); ++i) {
     Flush& flush = flushes_[i];
     if (flush.is_posted || flush.is_done) continue;
+    const ibv_mr* const region = registered_.gpu_region_of(flush.memory);
+    flush.is_done = region == nullptr;  // released meanwhile
+    if (flush.is_done) continue;
     flush.is_posted =
-        work_->read(landing_, landing_mr_->lkey,
-                    reinterpret_cast<std::uintptr_t>(flush.memory.data()), flush.key, first_ + i);
-    if (!flush.is_posted) return;
+        work->read(landing_, landing_mr_->lkey,
+                   reinterpret_cast<std::uintptr_t>(flush.memory.data()), region->rkey, first_ + i);
   }
 }
 
 std::size_t FlushQueue::finished(Time now) {
-  while (const auto done = work_->next()) {
-    if (done->token < first_) continue;  // released before it was done
-    Flush& flush = flushes_[done->token - first_];
-    flush.is_done = flush.is_done || done->succeeded;
-    flush.is_posted = false;
+  while (work_.get() != nullptr) {
+    const auto done = work_.get()->next();
+    if (!done) break;
+    if (!done->succeeded) continue;
+    work_.on_success();
+    flushes_[done->token - first_].is_done = true;
   }
-  reopen(now);
+  if (work_.close_broken()) on_queue_closed();
+  work_.reopen(now);
   post_waiting();
   std::size_t count = 0;
   for (; !flushes_.empty() && flushes_.front().is_done; flushes_.pop_front())
@@ -53,16 +56,20 @@ std::size_t FlushQueue::finished(Time now) {
 }
 
 // A read may be repeated.
-void FlushQueue::reopen(Time now) {
-  if (!work_->is_broken() || !reopen_pause_.is_over(now)) return;
-  reopen_pause_.start(now);
-  if (auto again = WorkQueue::open(card_, counters_)) work_ = std::move(again).value();
+void FlushQueue::on_queue_closed() {
+  for (Flush& flush : flushes_)
+    flush.is_posted = false;
 }
 
+// Another registration may cover the memory, so its flushes are begun again.
 void FlushQueue::on_release(std::span<const std::byte> memory) {
-  for (Flush& flush : flushes_)
-    flush.is_done = flush.is_done || (flush.memory.data() < memory.data() + memory.size() &&
-                                      memory.data() < flush.memory.data() + flush.memory.size());
+  const bool any = std::ranges::any_of(flushes_, [&](const Flush& flush) {
+    return !flush.is_done && flush.memory.data() < memory.data() + memory.size() &&
+           memory.data() < flush.memory.data() + flush.memory.size();
+  });
+  if (!any) return;
+  work_.close();
+  on_queue_closed();
 }
 
 }  // namespace dlcp::datapath

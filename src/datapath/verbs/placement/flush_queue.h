@@ -11,8 +11,7 @@
 #include <span>
 
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/work_queue.h"
-#include "datapath/verbs/repair_pause.h"
+#include "datapath/verbs/placement/repaired_queue.h"
 
 namespace dlcp::datapath {
 
@@ -23,34 +22,33 @@ class FlushQueue {
 
   // False if the memory is not registered GPU memory.
   bool start(std::span<const std::byte> memory);
-  bool has_unfinished() const { return !flushes_.empty(); }
+  // The card has failed too often: what is not finished never will be.
+  bool is_dead() const { return work_.is_dead(); }
+  bool has_unfinished() const { return !flushes_.empty() && !is_dead(); }
   // The number of flushes that have finished since the last call, in the order of start().
   std::size_t finished(Time now);
-  // The memory's registration is about to end: its flushes count as finished.
+  // A registration of the memory is about to end. Flushes of memory that no other registration
+  // covers count as finished.
   void on_release(std::span<const std::byte> memory);
 
  private:
   struct Flush {
     std::span<const std::byte> memory;
-    std::uint32_t key = 0;
     bool is_posted = false;
     bool is_done = false;
   };
 
   FlushQueue(VerbsCard& card, MemoryRegions& registered, PlacementCounters& counters)
-      : card_(card), registered_(registered), counters_(counters) {}
+      : registered_(registered), work_(card, counters) {}
   void post_waiting();
-  void reopen(Time now);
+  void on_queue_closed();
 
-  VerbsCard& card_;
   MemoryRegions& registered_;
-  PlacementCounters& counters_;
-  std::unique_ptr<WorkQueue> work_;
   std::array<std::byte, 1> landing_{};  // where the reads put their byte
   MrPtr landing_mr_;
+  RepairedQueue work_;
   std::deque<Flush> flushes_;
   std::size_t first_ = 0;  // number of the first of them
-  RepairPause reopen_pause_;
 };
 
 }  // namespace dlcp::datapath

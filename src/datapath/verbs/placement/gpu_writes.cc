@@ -1,12 +1,9 @@
 #include "datapath/verbs/placement/gpu_writes.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace dlcp::datapath {
 namespace {
-
-constexpr unsigned kFailuresMax = 16;  // about a second; then the card is not tried any more
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
@@ -21,14 +18,12 @@ Result<std::unique_ptr<GpuWrites>> GpuWrites::open(VerbsCard& card, MemoryRegion
                                             writes->staging_.size(), IBV_ACCESS_REMOTE_READ),
                          {card.verbs.get()}};
   if (writes->staging_mr_ == nullptr) return verbs_error("register memory", card.port, 0);
-  auto work = WorkQueue::open(card, counters);
-  if (!work) return work.error();
-  writes->work_ = std::move(work).value();
+  if (auto opened = writes->work_.open(); !opened) return opened.error();
   return writes;
 }
 
 bool GpuWrites::start(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (registered_.gpu_region_of(to) == nullptr || is_dead_) return false;
+  if (registered_.gpu_region_of(to) == nullptr || is_dead()) return false;
   const bool is_zero = from.empty();
   for (std::size_t at = 0; at < to.size(); at += kPieceBytes) {
     const std::size_t number = first_ + pieces_.size();
@@ -51,7 +46,8 @@ bool GpuWrites::start(std::span<std::byte> to, std::span<const std::byte> from) 
 
 void GpuWrites::post_waiting() {
   const std::size_t end = first_ + std::min(pieces_.size(), kSlots);
-  for (; posted_ < end && work_ != nullptr && work_->has_room(); ++posted_) {
+  WorkQueue* const work = work_.get();
+  for (; posted_ < end && work != nullptr && work->has_room(); ++posted_) {
     Piece& piece = pieces_[posted_ - first_];
     if (piece.is_done) continue;
     if (!piece.bytes.empty()) {
@@ -63,22 +59,23 @@ void GpuWrites::post_waiting() {
     const ibv_mr* const region = registered_.gpu_region_of(piece.to);
     piece.is_done = region == nullptr;  // released meanwhile
     if (!piece.is_done &&
-        !work_->read(piece.to, region->lkey, reinterpret_cast<std::uintptr_t>(from),
-                     staging_mr_->rkey, posted_))
+        !work->read(piece.to, region->lkey, reinterpret_cast<std::uintptr_t>(from),
+                    staging_mr_->rkey, posted_))
       return;
   }
 }
 
 std::size_t GpuWrites::finished(Time now) {
-  while (work_ != nullptr) {
-    const auto done = work_->next();
+  while (work_.get() != nullptr) {
+    const auto done = work_.get()->next();
     if (!done) break;
     if (!done->succeeded) continue;
-    failures_ = 0;
+    work_.on_success();
     if (done->token >= first_) pieces_[done->token - first_].is_done = true;
   }
-  if (work_ != nullptr && work_->is_broken()) close_queue();
-  if (work_ == nullptr) reopen(now);
+  if (work_.close_broken()) posted_ = first_;  // a write of the same bytes may be repeated
+  if (is_dead()) pieces_.clear();
+  work_.reopen(now);
   post_waiting();
   std::size_t count = 0;
   for (; !pieces_.empty() && pieces_.front().is_done; pieces_.pop_front(), ++first_)
@@ -88,32 +85,23 @@ std::size_t GpuWrites::finished(Time now) {
   return count;
 }
 
-// Nothing is being written when this returns. The slots keep their bytes.
-void GpuWrites::close_queue() {
-  work_.reset();
-  posted_ = first_;
-}
-
-// A write of the same bytes may be repeated until it is reported.
-void GpuWrites::reopen(Time now) {
-  if (is_dead_ || !reopen_pause_.is_over(now)) return;
-  reopen_pause_.start(now);
-  if (++failures_ > kFailuresMax) {
-    is_dead_ = true;
-    pieces_.clear();
-    return;
-  }
-  if (auto again = WorkQueue::open(card_, counters_)) work_ = std::move(again).value();
-}
-
 bool GpuWrites::writes(std::span<const std::byte> memory) const {
   return std::ranges::any_of(
       pieces_, [&](const Piece& piece) { return !piece.is_done && overlap(piece.to, memory); });
 }
 
-// Another registration may cover the memory, so its writes are begun again.
+void GpuWrites::stop(std::span<const std::byte> memory) {
+  on_release(memory);
+  for (Piece& piece : pieces_)
+    piece.is_done = piece.is_done || overlap(piece.to, memory);
+}
+
+// Another registration may cover the memory, so its writes are begun again. The slots keep their
+// bytes.
 void GpuWrites::on_release(std::span<const std::byte> memory) {
-  if (writes(memory)) close_queue();
+  if (!writes(memory)) return;
+  work_.close();
+  posted_ = first_;
 }
 
 }  // namespace dlcp::datapath

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/work_queue.h"
-#include "datapath/verbs/repair_pause.h"
+#include "datapath/verbs/placement/repaired_queue.h"
 
 namespace dlcp::datapath {
 
@@ -27,8 +26,12 @@ class GpuWrites {
   // The number of writes that have finished since the last call, in the order of start().
   std::size_t finished(Time now);
   bool has_unfinished() const { return !pieces_.empty(); }
+  // The card has failed too often: what was not finished never will be.
+  bool is_dead() const { return work_.is_dead(); }
   // True if a write to the memory has not finished.
   bool writes(std::span<const std::byte> memory) const;
+  // Ends these writes, which count as finished. Nothing is being written there when this returns.
+  void stop(std::span<const std::byte> memory);
   // A registration of the memory is about to end. Writes to memory that no other registration
   // covers count as finished.
   void on_release(std::span<const std::byte> memory);
@@ -46,24 +49,18 @@ class GpuWrites {
   };
 
   GpuWrites(VerbsCard& card, MemoryRegions& registered, PlacementCounters& counters)
-      : card_(card), registered_(registered), counters_(counters) {}
+      : registered_(registered), counters_(counters), work_(card, counters) {}
   std::byte* slot_of(std::size_t number) { return staging_.data() + number % kSlots * kPieceBytes; }
   void post_waiting();
-  void close_queue();
-  void reopen(Time now);
 
-  VerbsCard& card_;
   MemoryRegions& registered_;
   PlacementCounters& counters_;
   std::vector<std::byte> staging_ = std::vector<std::byte>((kSlots + 1) * kPieceBytes);
   MrPtr staging_mr_;
-  std::unique_ptr<WorkQueue> work_;  // null: nothing is being written
+  RepairedQueue work_;
   std::deque<Piece> pieces_;
   std::size_t first_ = 0;   // number of the first of them
   std::size_t posted_ = 0;  // number of the first that is not posted
-  unsigned failures_ = 0;   // of queues in a row
-  bool is_dead_ = false;
-  RepairPause reopen_pause_;
 };
 
 }  // namespace dlcp::datapath

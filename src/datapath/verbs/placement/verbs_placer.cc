@@ -141,7 +141,20 @@ std::size_t VerbsPlacer::poll_permissions(Time now, std::span<PermissionEvent> o
   return permissions_->take(out);
 }
 
+std::optional<Error> VerbsPlacer::failure() const {
+  const bool reads = flushes_ == nullptr || !flushes_->is_dead();
+  const bool writes = writes_ == nullptr || !writes_->is_dead();
+  if (reads && writes) return std::nullopt;
+  return Error{ErrorCode::kSystem,
+               fmt::format("the RDMA device {} cannot {} GPU memory, which it has registered: all "
+                           "attempts have failed",
+                           to_string(card_.port), writes ? "read" : "write received data to"),
+               "see the kernel's log, or set NCCL_NET_GDR_LEVEL=LOC on all ranks, so that NCCL "
+               "copies through host memory"};
+}
+
 Status VerbsPlacer::register_gpu_memory(const GpuMemory& memory) {
+  if (auto failed = failure()) return *std::move(failed);
   if (flushes_ == nullptr) {
     auto flushes = FlushQueue::open(card_, registered_, counters_);
     if (!flushes) return flushes.error();
@@ -175,6 +188,10 @@ std::size_t VerbsPlacer::written(Time now) {
 
 bool VerbsPlacer::writes(std::span<const std::byte> memory) const {
   return writes_ != nullptr && !is_stopped_ && writes_->writes(memory);
+}
+
+void VerbsPlacer::stop_writes(std::span<const std::byte> memory) {
+  if (writes_ != nullptr) writes_->stop(memory);
 }
 
 bool VerbsPlacer::can_place_from(std::span<const std::byte> memory) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "datapath/placer.h"
@@ -59,6 +60,7 @@ class VerbsPlacer final : public Placer {
   bool write(std::span<std::byte> to, std::span<const std::byte> from) override;
   std::size_t written(Time now) override;
   bool writes(std::span<const std::byte> memory) const override;
+  void stop_writes(std::span<const std::byte> memory) override;
 
   bool can_place_from(std::span<const std::byte> memory) override;
   std::size_t place(std::span<const PlacedPacket> packets) override;
@@ -72,6 +74,8 @@ class VerbsPlacer final : public Placer {
   void on_release(std::span<const std::byte> memory);
   // Asks for an event of the card's channel for each completion queue.
   bool arm();
+  // The card cannot access GPU memory, in spite of its registration.
+  std::optional<Error> failure() const;
   // The device is gone: packets are lost, and nothing is polled.
   void stop() { is_stopped_ = true; }
 

@@ -43,7 +43,10 @@ bool WorkQueue::read(std::span<std::byte> landing, std::uint32_t landing_key, st
   request.wr.rdma.remote_addr = address;
   request.wr.rdma.rkey = key;
   ibv_send_wr* refused = nullptr;
-  if (card_.verbs->post_send(queue_->queue_pair(), &request, &refused) != 0) return false;
+  if (card_.verbs->post_send(queue_->queue_pair(), &request, &refused) != 0) {
+    is_broken_ = true;
+    return false;
+  }
   outstanding_.push_back(token);
   return true;
 }

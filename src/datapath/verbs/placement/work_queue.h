@@ -27,7 +27,7 @@ class WorkQueue {
             std::size_t token);
 
   // Reads the bytes at `address` of a region into `landing`. Requires has_room(). False if the card
-  // refuses.
+  // refuses; then the queue is broken.
   bool read(std::span<std::byte> landing, std::uint32_t landing_key, std::uint64_t address,
             std::uint32_t key, std::size_t token);
 

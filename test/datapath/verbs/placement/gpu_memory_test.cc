@@ -158,10 +158,43 @@ TEST_CASE("flushes of released memory are finished, and others go on") {
   CHECK(pair.b.placer().flush(released.bytes()));
   CHECK(pair.b.placer().flush(kept.bytes()));
   pair.b.datapath->release_memory(released.bytes());
+  pair.card->holds_reads = false;
   CHECK(pair.flushed() == 1);
-  pair.card->release_binds();
   CHECK(pair.flushed() == 1);
   pair.b.datapath->release_memory(kept.bytes());
+}
+
+TEST_CASE("the end of one of two registrations of a memory does not end its flushes") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  REQUIRE(pair.b.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  REQUIRE(pair.b.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.card->holds_reads = true;
+  CHECK(pair.b.placer().flush(buffer.bytes()));
+  pair.b.datapath->release_memory(buffer.bytes());
+  pair.card->holds_reads = false;
+  CHECK(pair.flushed() == 0);
+  CHECK(pair.flushed() == 1);
+  CHECK(pair.card->reads == 2);
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("flushes that always fail are given up, and the device has failed for GPU memory") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  REQUIRE(pair.b.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.card->fails_reads = true;
+  CHECK(pair.b.placer().flush(buffer.bytes()));
+  for (int i = 0; i < 20; ++i)
+    CHECK(pair.flushed() == 0);
+  CHECK_FALSE(pair.b.placer().awaits_poll());
+  CHECK(pair.b.placer().flush(buffer.bytes()));  // must not count as done
+  CHECK(pair.flushed() == 0);
+  const auto failure = pair.b.datapath->failure();
+  REQUIRE(failure);
+  CHECK_THAT(failure->message(), Contains("cannot read GPU memory"));
+  CHECK_FALSE(pair.b.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.b.datapath->release_memory(buffer.bytes());
 }
 
 std::vector<std::byte> random_bytes(std::size_t count) {
@@ -240,6 +273,53 @@ TEST_CASE("a write whose queue pair breaks is repeated; a card that fails is giv
     CHECK(placer.written(pair.now += 200ms) == 0);
   CHECK_FALSE(placer.write(buffer.bytes().first(bytes.size()), bytes));
   CHECK_FALSE(placer.writes(buffer.bytes()));
+  const auto failure = pair.b.datapath->failure();
+  REQUIRE(failure);
+  CHECK_THAT(failure->message(), Contains("cannot write received data to GPU memory"));
+  CHECK_FALSE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("writes and flushes whose requests the card refuses begin again with another queue") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  auto& placer = pair.b.placer();
+  REQUIRE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  const auto bytes = random_bytes(9'000);
+  pair.card->refuses_posts = true;
+  CHECK(placer.write(buffer.bytes().first(bytes.size()), bytes));
+  CHECK(placer.flush(buffer.bytes()));
+  pair.card->refuses_posts = false;
+  CHECK(placer.written(pair.now += 200ms) == 0);
+  CHECK(placer.written(pair.now += 200ms) == 1);
+  CHECK(buffer.content(0, bytes.size()) == bytes);
+  CHECK(pair.flushed() == 0);
+  CHECK(pair.flushed() == 1);
+  pair.b.datapath->release_memory(buffer.bytes());
+}
+
+TEST_CASE("writes that are stopped count as finished, and the card does not make them later") {
+  GpuPair pair;
+  FakeGpuBuffer buffer;
+  auto& placer = pair.b.placer();
+  REQUIRE(placer.register_gpu_memory(buffer.as_dma_buf()).ok());
+  const auto bytes = random_bytes(9'000);
+  const auto stopped = buffer.bytes().first(bytes.size());
+  const auto kept = buffer.bytes().subspan(20'000, bytes.size());
+  for (int i = 0; i < 20; ++i) {  // more often than a card may fail
+    pair.card->holds_reads = true;
+    CHECK(placer.write(stopped, bytes));
+    CHECK(placer.write(kept, bytes));
+    placer.stop_writes(stopped);
+    CHECK_FALSE(placer.writes(stopped));
+    CHECK(placer.writes(kept));
+    buffer.fill(std::vector<std::byte>(kBytes));
+    pair.card->holds_reads = false;
+    CHECK(placer.written(pair.now += 200ms) == 1);
+    CHECK(placer.written(pair.now += 200ms) == 1);
+    CHECK(buffer.content(0, bytes.size()) == std::vector<std::byte>(bytes.size()));
+    CHECK(buffer.content(20'000, bytes.size()) == bytes);
+  }
   pair.b.datapath->release_memory(buffer.bytes());
 }
 
