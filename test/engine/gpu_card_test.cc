@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "datapath/verbs/placement/gpu_buffer.h"
 #include "engine/host/clock.h"
+#include "engine/pump/card_placer.h"
 
 using namespace dlcp;
 using namespace dlcp::engine;
@@ -222,4 +223,58 @@ TEST_CASE("GPU memory is refused if the card cannot place in it, with what to do
   REQUIRE_FALSE(by_address.ok());
   CHECK_THAT(by_address.error().message(), Contains("cannot access GPU memory by its address"));
   CHECK_THAT(by_address.error().message(), Contains("NCCL_NET_GDR_LEVEL=LOC"));
+}
+
+TEST_CASE("a card that cannot write to GPU memory fails its connections, and is not used again") {
+  Pair pair(MemoryKind::kHost, MemoryKind::kDevice, PermissionKind::kNone);
+  pair.card->fails_reads = true;
+  Request* const receiving = pair.post_receive();
+  pair.post_send(kMessageBytes);
+  Request::Outcome outcome;
+  auto state = Request::State::kPending;
+  for (const Time end = steady_now() + 20s;
+       state == Request::State::kPending && steady_now() < end;) {
+    pair.step();
+    state = pair.b.engine->test(*receiving, outcome);
+  }
+  REQUIRE(state == Request::State::kFailed);
+  CHECK_THAT(pair.receives->error.message(), Contains("cannot write received data to GPU memory"));
+  CHECK_FALSE(pair.b.engine->register_gpu_memory(*pair.receives, pair.in.gpu.as_dma_buf()).ok());
+}
+
+TEST_CASE("the end of a registration or connection does not wait for a card that never answers") {
+  const bool close = GENERATE(false, true);
+  Pair pair(MemoryKind::kHost, MemoryKind::kDevice, PermissionKind::kNone);
+  pair.card->holds_reads = true;
+  pair.post_receive();
+  pair.post_send(kMessageBytes);
+  pair.run_for(2ms);
+  const Time begin = steady_now();
+  if (close)
+    CHECK(pair.b.engine->close(pair.receives));
+  else
+    pair.b.engine->release_memory(*pair.receives, pair.in.memory());
+  CHECK(steady_now() - begin < 5s);  // 10 ms on an idle machine
+  CHECK_FALSE(pair.b.datapath->placer()->writes(pair.in.gpu.bytes()));
+}
+
+TEST_CASE(
+    "at most 16 MiB and a batch of packets wait for a card; unregistered memory is reported") {
+  Pair pair;
+  CardPlacer placer(*pair.b.datapath->placer());
+  const std::vector<std::byte> payload(kMessageBytes);
+  pair.card->holds_reads = true;
+  std::size_t count = 0;
+  for (; !placer.is_full(); ++count)
+    placer.place({pair.in.gpu.at, payload, 0, {1, count}});
+  CHECK(count == (std::size_t{16} << 20) / kMessageBytes + 1);
+  pair.card->holds_reads = false;
+  pair.card->release_binds();
+  for (std::size_t i = 0; i < count;)
+    if (const auto name = placer.poll_placed(steady_now())) CHECK(name->message == i++);
+  CHECK_FALSE(placer.is_full());
+  CHECK_FALSE(placer.poll_failed());
+  std::vector<std::byte> host(100);
+  placer.place({host.data(), std::span(payload).first(100), 0, {1, count}});
+  CHECK(placer.poll_failed() == core::PlacementName{1, count});
 }

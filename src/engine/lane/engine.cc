@@ -186,10 +186,7 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
 }
 
 bool Engine::close(Connection* connection) {
-  for (const Request& request : connection->requests)
-    if (!connection->sends &&
-        request.state.load(std::memory_order_acquire) != Request::State::kFree)
-      wait_until_placed(request.memory);
+  end_placing(*connection);
   Hold hold(*this);
   bool aborted = connection->failed.load(std::memory_order_relaxed);
   for (const Request& request : connection->requests)
@@ -246,6 +243,7 @@ void Engine::step(Time now) {
   take_events(now);
   flush(now, now + away);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
+  failures_.take_unplaced(now, *placer_);
   flushes_.take(now, datapath_->placer(), connections_, presence_);
   take_events(now);
   report(now);

@@ -96,7 +96,7 @@ class Engine {
   void finish(Time now, Request& request, const core::Event& event);
   void report(Time now);
   void reclaim(std::span<std::byte> memory);
-  void wait_until_placed(std::span<const std::byte> memory);
+  void end_placing(const Connection& connection);
   Time deadline(Time now) const;
   HelperThread::Sleep on_helper_wake();
   std::mutex mutex_;

@@ -25,13 +25,28 @@ void Failures::closed(Time now, Connection& connection, const core::Event& event
 }
 
 void Failures::device(Time now, const Error& error) {
-  if (std::exchange(device_failed_, true)) return;
+  if (std::exchange(device_failure_, error.what) == error.what) return;
   notices_.log(LogLevel::kWarn, error.message());
   std::set<core::ContextId> contexts = listeners_.contexts();
   contexts.merge(connections_.contexts());
   for (const core::ContextId each : contexts) {
     context(now, each, error);
     notices_.failed(each, error);
+  }
+}
+
+void Failures::take_unplaced(Time now, Placer& placer) {
+  while (const auto name = placer.poll_failed()) {
+    const Connection* const connection = connections_.find(name->connection);
+    if (connection == nullptr || connection->failed.load(std::memory_order_relaxed)) continue;
+    const Error error{ErrorCode::kInternal,
+                      "data has arrived for GPU memory that is not registered with the card",
+                      "register memory before receives are posted in it, and deregister it after "
+                      "they are done"};
+    const core::ContextId failed = connection->context;
+    notices_.log(LogLevel::kWarn, error.message());
+    notices_.failed(failed, error);
+    context(now, failed, error);
   }
 }
 

@@ -3,6 +3,8 @@
 // Used under the engine's lock.
 #pragma once
 
+#include <string>
+
 #include "datapath/datapath.h"
 #include "engine/lane/connection_table.h"
 #include "engine/lane/listeners.h"
@@ -29,8 +31,10 @@ class Failures {
   // Handles the core's event that the connection has failed (kClosed). Everything that fails with
   // it is reported once. An attempt (core::OnSilence) ends without affecting other connections.
   void closed(Time now, Connection& connection, const core::Event& event);
-  // The datapath has failed. Calls after the first have no effect.
+  // The datapath has failed. Calls with the same error as the last one have no effect.
   void device(Time now, const Error& error);
+  // Fails the connections for which the placer cannot place received data.
+  void take_unplaced(Time now, Placer& placer);
   // Fails everything in the context for a known reason.
   void context(Time now, core::ContextId context, const Error& error);
   // Ends only this connection and drops what it has not sent.
@@ -45,7 +49,7 @@ class Failures {
   Listeners& listeners_;
   Notices& notices_;
   Presence& presence_;
-  bool device_failed_ = false;
+  std::string device_failure_;  // what was reported last
 };
 
 }  // namespace dlcp::engine

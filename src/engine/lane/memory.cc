@@ -1,6 +1,7 @@
 // The engine's calls for memory: registration, its end, and flushes of GPU memory.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "datapath/placer.h"
@@ -44,7 +45,8 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
       flush(hold.now());
     }
   }
-  if (!connection.sends) wait_until_placed({registered.data, registered.bytes});
+  // Otherwise no receive in this memory is pending.
+  if (connection.failed.load(std::memory_order_relaxed)) end_placing(connection);
   if (connection.sends || datapath_->placer() != nullptr)
     reclaim({registered.data, registered.bytes});
 }
@@ -64,13 +66,24 @@ void Engine::reclaim(std::span<std::byte> memory) {
   }
 }
 
-// Without the lock and without limit, because a placement that has begun cannot be stopped.
-void Engine::wait_until_placed(std::span<const std::byte> memory) {
+// Waits, without the lock, until no data is being placed for receives of the connection. After
+// kReclaimPatience the placer stops; one that cannot is waited for without limit.
+void Engine::end_placing(const Connection& connection) {
+  if (connection.sends) return;
+  const Time end = steady_now() + kReclaimPatience;
   constexpr timespec kPause{0, 20'000};
+  const auto is_written = [&](const Request& request) {
+    return request.state.load(std::memory_order_acquire) != Request::State::kFree &&
+           placer_->writes(request.memory);
+  };
   for (;; nanosleep(&kPause, nullptr)) {
     Hold hold(*this);
     pump_.take_placed(hold.now());
-    if (!placer_->writes(memory)) return;
+    if (std::ranges::none_of(connection.requests, is_written)) return;
+    if (hold.now() < end) continue;
+    endpoint_.close(hold.now(), connection.id);  // its peer must not count the data as received
+    for (const Request& request : connection.requests)
+      if (is_written(request)) placer_->stop(request.memory);
   }
 }
 

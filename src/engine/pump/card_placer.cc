@@ -8,8 +8,12 @@ void CardPlacer::place(const core::Placement& placement) {
     return;
   }
   const std::size_t bytes = placement.zeros > 0 ? placement.zeros : placement.payload.size();
-  if (card_.write({placement.destination, bytes}, placement.payload))
-    waiting_.push_back(placement.name);
+  if (!card_.write({placement.destination, bytes}, placement.payload)) {
+    failed_.push_back(placement.name);
+    return;
+  }
+  waiting_.push_back({placement.name, placement.payload.size()});
+  waiting_bytes_ += placement.payload.size();
 }
 
 std::optional<core::PlacementName> CardPlacer::poll_placed(Time now) {
@@ -17,8 +21,16 @@ std::optional<core::PlacementName> CardPlacer::poll_placed(Time now) {
   if (finished_ == 0) finished_ = card_.written(now);
   if (finished_ == 0) return std::nullopt;
   --finished_;
-  const core::PlacementName name = waiting_.front();
+  const Waiting done = waiting_.front();
   waiting_.pop_front();
+  waiting_bytes_ -= done.bytes;
+  return done.name;
+}
+
+std::optional<core::PlacementName> CardPlacer::poll_failed() {
+  if (failed_.empty()) return std::nullopt;
+  const core::PlacementName name = failed_.front();
+  failed_.pop_front();
   return name;
 }
 

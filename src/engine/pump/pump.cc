@@ -37,7 +37,10 @@ bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId
 }
 
 Pump::Batch Pump::receive(Time now) {
-  std::size_t count = datapath_.receive(now, arrived_);
+  // What is not received fills the datapath's buffers, so that packets are lost and senders slow
+  // down.
+  const std::size_t most = placer_.is_full() ? 0 : arrived_.size();
+  std::size_t count = datapath_.receive(now, std::span(arrived_).first(most));
   more_to_receive_ = count == arrived_.size();
   // Before the frames: SENT_ONCE is sent after the packets that it refers to.
   const std::size_t placed = card_ ? take_card(now) : 0;
