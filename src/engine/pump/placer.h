@@ -26,7 +26,7 @@ class Placer {
   virtual bool writes(std::span<const std::byte>) const { return false; }
   // Ends them, if that is possible: they count as completed.
   virtual void stop(std::span<const std::byte>) {}
-  // True if so much waits to be placed that nothing else should be received for now.
+  // True if nothing else should be received for now because too many bytes wait to be placed.
   virtual bool is_full() const { return false; }
   // A named placement that is impossible and will not be completed; nullopt if there is none.
   virtual std::optional<core::PlacementName> poll_failed() { return std::nullopt; }

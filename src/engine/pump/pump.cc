@@ -37,8 +37,7 @@ bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId
 }
 
 Pump::Batch Pump::receive(Time now) {
-  // What is not received fills the datapath's buffers, so that packets are lost and senders slow
-  // down.
+  // A full placer is not fed: the datapath's buffers fill, packets are lost, and senders slow down.
   const std::size_t most = placer_.is_full() ? 0 : arrived_.size();
   std::size_t count = datapath_.receive(now, std::span(arrived_).first(most));
   more_to_receive_ = count == arrived_.size();

@@ -74,7 +74,7 @@ class VerbsPlacer final : public Placer {
   void on_release(std::span<const std::byte> memory);
   // Asks for an event of the card's channel for each completion queue.
   bool arm();
-  // The card cannot access GPU memory, in spite of its registration.
+  // The card cannot access GPU memory although it has registered it.
   std::optional<Error> failure() const;
   // The device is gone: packets are lost, and nothing is polled.
   void stop() { is_stopped_ = true; }
