@@ -31,6 +31,11 @@ struct Endpoint::Parts {
     if (pause > Duration::zero()) on_pause(now, pause);
   }
   void on_pause(Time now, Duration length);
+  // nullptr: the connection does not exist or does not send.
+  const SendStream* sender(ConnectionId connection) const {
+    const Slot* slot = slots.find(connection);
+    return slot == nullptr ? nullptr : slot->party.sender();
+  }
 
   const wire::EndpointAddress local;
   const std::size_t licence_bytes_min;  // as configured: see forbid_loss
@@ -110,8 +115,7 @@ void Endpoint::decline(Time now, ContextId context, const wire::Invitation& list
 }
 
 std::vector<wire::EndpointAddress> Endpoint::peer_lanes(ConnectionId connection) const {
-  const Slot* slot = parts_->slots.find(connection);
-  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  const SendStream* sending = parts_->sender(connection);
   return sending == nullptr ? std::vector<wire::EndpointAddress>{}
                             : sending->handshake().peer_lanes();
 }
@@ -163,20 +167,17 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
 }
 
 bool Endpoint::reads_payloads(ConnectionId connection) const {
-  const Slot* slot = parts_->slots.find(connection);
-  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  const SendStream* sending = parts_->sender(connection);
   return sending != nullptr && sending->reads_payloads();
 }
 
 bool Endpoint::has_sendable(ConnectionId connection) const {
-  const Slot* slot = parts_->slots.find(connection);
-  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  const SendStream* sending = parts_->sender(connection);
   return sending != nullptr && sending->has_sendable();
 }
 
 bool Endpoint::has_in_flight(ConnectionId connection) const {
-  const Slot* slot = parts_->slots.find(connection);
-  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  const SendStream* sending = parts_->sender(connection);
   return sending != nullptr && sending->association().has_in_flight();
 }
 

@@ -13,8 +13,10 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr int kReceiveBatches = 2, kTransmitBatches = 4;  // per step, so that callers return soon
-constexpr Duration kStepTakes = 50us, kStepTakesMost = 1ms;  // usually, and on busy processors
+constexpr int kReceiveBatches = 2;        // per step: limits how long a caller is delayed
+constexpr int kTransmitBatches = 4;       // also per step
+constexpr Duration kStepTakes = 50us;     // approximately
+constexpr Duration kStepTakesMost = 1ms;  // after a long absence of the callers
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so within the peer timeout: it may be "
     "late, or it may have refused the connection; see its log";

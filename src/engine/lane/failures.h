@@ -49,7 +49,7 @@ class Failures {
   Listeners& listeners_;
   Notices& notices_;
   Presence& presence_;
-  std::string device_failure_;  // what was reported last
+  std::string device_failure_;  // the last error of the device that was reported
 };
 
 }  // namespace dlcp::engine
