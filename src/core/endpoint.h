@@ -69,7 +69,7 @@ class Endpoint {
   bool post_receive(Time now, ConnectionId connection, RequestId request,
                     std::span<std::byte> buffer, const Licence& licence = {},
                     MemoryKind kind = MemoryKind::kHost);
-  bool reads_payloads(ConnectionId connection) const;  // for tags, so none can be kDevice
+  bool reads_payloads(ConnectionId connection) const;  // if so, it cannot send kDevice memory
   // True if posted data waits only for its turn and the windows. False if it waits for the peer to
   // post a receive, or, if it exceeds the receiver's reserve, for more credit.
   bool has_sendable(ConnectionId connection) const;
@@ -80,7 +80,7 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // While forbidden, messages that are posted are exact, whatever their licences.
+  // Messages posted while loss is forbidden are exact; later ones follow their licences again.
   void forbid_loss(bool forbidden);
   // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;

@@ -7,6 +7,7 @@
 
 #include "datapath/sim/sim_datapath.h"
 #include "util/crc32c.h"
+#include "util/overlap.h"
 
 namespace dlcp::datapath::sim {
 namespace {
@@ -149,9 +150,7 @@ void SimPlacer::end(PermissionId id, bool report) {
 void SimPlacer::release(std::span<const std::byte> memory) {
   std::vector<PermissionId> ids;
   for (const auto& [id, permit] : permits_)
-    if (permit.memory.data() < memory.data() + memory.size() &&
-        memory.data() < permit.memory.data() + permit.memory.size())
-      ids.push_back(id);
+    if (overlap(permit.memory, memory)) ids.push_back(id);
   for (const PermissionId id : ids)
     end(id, true);
 }

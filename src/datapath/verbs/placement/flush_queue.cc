@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/overlap.h"
+
 namespace dlcp::datapath {
 
 Result<std::unique_ptr<FlushQueue>> FlushQueue::open(VerbsCard& card, MemoryRegions& registered,
@@ -64,8 +66,7 @@ void FlushQueue::on_queue_closed() {
 // Another registration may cover the memory, so its flushes are begun again.
 void FlushQueue::on_release(std::span<const std::byte> memory) {
   const bool any = std::ranges::any_of(flushes_, [&](const Flush& flush) {
-    return !flush.is_done && flush.memory.data() < memory.data() + memory.size() &&
-           memory.data() < flush.memory.data() + flush.memory.size();
+    return !flush.is_done && overlap(flush.memory, memory);
   });
   if (!any) return;
   work_.close();

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
+#include "util/overlap.h"
+
 namespace dlcp::datapath {
-namespace {
-
-bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
-
-}  // namespace
 
 Result<std::unique_ptr<GpuWrites>> GpuWrites::open(VerbsCard& card, MemoryRegions& registered,
                                                    PlacementCounters& counters) {

@@ -12,6 +12,7 @@
 #include "datapath/verbs/placement/key_ages.h"
 #include "datapath/verbs/placement/placement_counters.h"
 #include "datapath/verbs/verbs.h"
+#include "util/overlap.h"
 #include "util/time.h"
 
 namespace dlcp::datapath {
@@ -64,9 +65,6 @@ class PermissionPool {
   void forget_events_of(PermissionId id) {
     std::erase_if(
         events_, [&](const PermissionEvent& event) { return event.id == id; });
-  }
-  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-    return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
   }
 
   PlacementCounters& counters_;
