@@ -57,9 +57,12 @@ class Placer {
   // it, the card may still write. If permit() had no event yet, kRevoked is the only one, unless
   // kRefused is.
   virtual void revoke(PermissionId id) = 0;
-  // Makes progress with both and reports what is finished; a number below out.size() means that
-  // nothing else is. Datapath::release_memory() revokes all permissions in that memory before it
-  // returns, also if it is registered more than once; they are reported here.
+  // Revokes all permissions in this memory, of every link, before it returns. Events follow as
+  // after revoke(). Datapath::release_memory() does this too, also if the memory is registered more
+  // than once.
+  virtual void revoke_all(std::span<const std::byte> memory) = 0;
+  // Makes progress with all of these and reports what is finished; a number below out.size() means
+  // that nothing else is.
   virtual std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) = 0;
   // True if poll_permissions() has work or reports that Datapath::wait_descriptor() does not
   // announce.

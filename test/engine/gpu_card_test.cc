@@ -191,13 +191,20 @@ TEST_CASE("the end of a registration or connection stops the card's writes to GP
   pair.transfer();
   pair.card->late = 0.5;
   pair.post_receive();
+  pair.run_for(2ms);
+  const std::size_t before = pair.card->in_network();
   pair.post_send(kMessageBytes);
-  pair.run_for(1ms);
+  while (pair.card->in_network() == before)
+    pair.step();
   if (close)
     pair.b.engine->close(pair.receives);
   else
     pair.b.engine->release_memory(*pair.receives, pair.in.memory());
+  CHECK(pair.card->in_network() > 0);
   pair.in.fill(std::vector<std::byte>(kMessageBytes, kCanary));
+  for (std::uint64_t i = 0; i < 2 * pair.card->lateness; ++i)
+    pair.card->step();
+  CHECK(pair.card->in_network() == 0);
   pair.run_for(5ms);
   pair.check_canary();
 }

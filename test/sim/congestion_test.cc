@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "path/sweep.h"
 #include "sanitized.h"
+#include "util/median.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -113,11 +114,16 @@ TEST_CASE("a DLCP flow and a CUBIC flow on one link each keep most of their shar
     config.path.buffer = static_cast<std::size_t>(cell.buffer * config.path.rate / 8 * seconds);
     config.rivals = 1;
     config.rounds = 1500;
-    const ContestResult result = run_contest(config);
+    std::vector<double> ours, theirs;  // of runs with different seeds, because single ones differ
+    for (config.path.seed = 1; config.path.seed <= 5; ++config.path.seed) {
+      const ContestResult result = run_contest(config);
+      ours.push_back(result.used);
+      theirs.push_back(result.used_by_rivals);
+    }
     fmt::print("beside cubic, {} us, buffer of {} round trips: {:.2f} ours, {:.2f} cubic's\n",
-               cell.base.count() / 1000, cell.buffer, result.used, result.used_by_rivals);
-    CHECK(result.used_by_rivals >= 0.3);
-    CHECK(result.used >= 0.3);
+               cell.base.count() / 1000, cell.buffer, median(ours), median(theirs));
+    CHECK(median(theirs) >= 0.3);
+    CHECK(median(ours) >= 0.3);
   }
 }
 

@@ -49,7 +49,7 @@ class SimDatapath : public Datapath, public EventSink {
   int wait_descriptor() const override { return -1; }
   Placer* placer() override { return placer_.get(); }
   void release_memory(std::span<std::byte> memory) override {
-    if (placer_) placer_->release(memory);
+    if (placer_) placer_->revoke_all(memory);
   }
 
   void on_event(Time now, FramePtr frame) override;  // a frame arrives

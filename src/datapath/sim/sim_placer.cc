@@ -147,7 +147,7 @@ void SimPlacer::end(PermissionId id, bool report) {
   if (report) reports_.push_back({id, PermissionEvent::Kind::kRevoked, {}});
 }
 
-void SimPlacer::release(std::span<const std::byte> memory) {
+void SimPlacer::revoke_all(std::span<const std::byte> memory) {
   std::vector<PermissionId> ids;
   for (const auto& [id, permit] : permits_)
     if (overlap(permit.memory, memory)) ids.push_back(id);

@@ -42,7 +42,6 @@ class SimPlacer final : public Placer, public EventSink {
   bool has_reports() const { return !arrived_.empty() || !reports_.empty(); }
 
   void on_event(Time now, FramePtr frame) override;  // a placed packet arrives, or a timer
-  void release(std::span<const std::byte> memory);   // see Datapath::release_memory
   PlacementLimits placement_limits() const override;
   Result<LinkId> open_link(const wire::EndpointAddress& peer) override;
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
@@ -54,6 +53,7 @@ class SimPlacer final : public Placer, public EventSink {
   void close_link(LinkId link) override;
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
+  void revoke_all(std::span<const std::byte> memory) override;
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
   bool awaits_poll() const override { return false; }
   bool can_place_from(std::span<const std::byte>) override { return true; }

@@ -196,6 +196,7 @@ bool Engine::close(Connection* connection) {
   endpoint_.close(hold.now(), connection->id);
   failures_.end(*connection,
                 {ErrorCode::kInternal, "the connection is closed", ""});  // drops held packets
+  end_permissions(*connection);
   connections_.erase(connection->id);
   flush(hold.now());
   take_events(hold.now());

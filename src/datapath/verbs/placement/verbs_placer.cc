@@ -339,10 +339,14 @@ void VerbsPlacer::abandon(std::span<const std::byte> memory) {
   }
 }
 
-// If the card refuses, only the end of the queues keeps the peers from writing.
 void VerbsPlacer::on_release(std::span<const std::byte> memory) {
   if (flushes_ != nullptr) flushes_->on_release(memory);
   if (writes_ != nullptr) writes_->on_release(memory);
+  revoke_all(memory);
+}
+
+// If the card refuses, only the end of the queues keeps the peers from writing.
+void VerbsPlacer::revoke_all(std::span<const std::byte> memory) {
   if (permissions_->revoke_memory(memory)) return;
   for (QueueTable::Slot& slot : queues_.slots())
     if (slot.queue != nullptr) slot.queue->destroy();

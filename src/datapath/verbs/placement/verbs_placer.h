@@ -50,6 +50,7 @@ class VerbsPlacer final : public Placer {
 
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
+  void revoke_all(std::span<const std::byte> memory) override;
   std::size_t poll_permissions(Time now, std::span<PermissionEvent> out) override;
   bool awaits_poll() const override;
 
