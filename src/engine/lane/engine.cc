@@ -24,6 +24,14 @@ constexpr const char* kNat =
     "; packets arrive from other addresses than their senders state, as behind NAT, which DLCP "
     "does not support";
 
+// Peers cannot place into receives of the connection when this returns.
+void end_permissions(datapath::Placer* card, const Connection& connection) {
+  if (card == nullptr) return;
+  for (const Request& request : connection.requests)
+    if (request.state.load(std::memory_order_relaxed) != Request::State::kFree)
+      card->revoke_all(request.memory);
+}
+
 }  // namespace
 
 Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
@@ -196,7 +204,7 @@ bool Engine::close(Connection* connection) {
   endpoint_.close(hold.now(), connection->id);
   failures_.end(*connection,
                 {ErrorCode::kInternal, "the connection is closed", ""});  // drops held packets
-  end_permissions(*connection);
+  if (!connection->sends) end_permissions(datapath_->placer(), *connection);
   connections_.erase(connection->id);
   flush(hold.now());
   take_events(hold.now());

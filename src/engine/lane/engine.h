@@ -97,7 +97,6 @@ class Engine {
   void report(Time now);
   void reclaim(std::span<std::byte> memory);
   void end_placing(const Connection& connection);
-  void end_permissions(const Connection& connection);
   Time deadline(Time now) const;
   HelperThread::Sleep on_helper_wake();
   std::mutex mutex_;

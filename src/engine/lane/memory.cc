@@ -87,15 +87,6 @@ void Engine::end_placing(const Connection& connection) {
   }
 }
 
-// The peer cannot place into receives of the connection when this returns.
-void Engine::end_permissions(const Connection& connection) {
-  datapath::Placer* const card = datapath_->placer();
-  if (card == nullptr || connection.sends) return;
-  for (const Request& request : connection.requests)
-    if (request.state.load(std::memory_order_relaxed) != Request::State::kFree)
-      card->revoke_all(request.memory);
-}
-
 Status Engine::register_gpu_memory(const Connection& connection,
                                    const datapath::GpuMemory& memory) {
   Hold hold(*this);
