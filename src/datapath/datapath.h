@@ -78,7 +78,7 @@ class Datapath {
 
   // The first bytes of a packet from this datapath that the peer's own host rejected: its process
   // has ended, a firewall rejects the packet, or the rejection is forged. Empty if there is none.
-  // Valid until the next call.
+  // Valid until the next call. wait_descriptor() does not report it.
   virtual std::span<const std::byte> next_refused() { return {}; }
 
   // The last report of the network or of this host's kernel about packets to that peer.

@@ -22,7 +22,6 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kAppetiteMax = 8;
-constexpr std::uint32_t kOther = ~std::uint32_t{0};  // stands for the other descriptor
 constexpr Duration kGuessTime = 50us;  // a few round trips; a poller that slept longer asks epoll
 
 wire::HostAddress host_of(const SocketAddress& from) {
@@ -43,7 +42,7 @@ Error system_error(std::string what) {
 
 }  // namespace
 
-Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sockets, int other) {
+Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sockets) {
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return system_error("cannot open an epoll descriptor");
   for (std::size_t i = 0; i < sockets.size(); ++i) {
@@ -52,13 +51,6 @@ Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sock
     event.data.u32 = static_cast<std::uint32_t>(i);
     if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) != 0)
       return system_error("cannot watch a UDP socket");
-  }
-  if (other >= 0) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u32 = kOther;
-    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, other, &event) != 0)
-      return system_error("cannot watch a UDP socket's errors");
   }
   return std::unique_ptr<BurstReceiver>(new BurstReceiver(std::move(sockets), std::move(epoll)));
 }
@@ -131,19 +123,14 @@ bool BurstReceiver::find_ready(UdpCounters& counters) {
   ++counters.rx_syscalls;
   const int found = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   ready_begin_ = ready_end_ = 0;
-  other_ready_ = false;
   if (found <= 0) {
     appetite_ = 1;
     return false;
   }
-  for (int i = 0; i < found; ++i) {
-    const std::uint32_t name = events[static_cast<std::size_t>(i)].data.u32;
-    if (name == kOther)
-      other_ready_ = true;
-    else
-      ready_[ready_end_++] = static_cast<wire::PathIndex>(name);
-  }
-  return ready_end_ > 0;
+  for (int i = 0; i < found; ++i)
+    ready_[ready_end_++] =
+        static_cast<wire::PathIndex>(events[static_cast<std::size_t>(i)].data.u32);
+  return true;
 }
 
 // Reads no more buffers than `room` datagrams are likely to need; further ones would leave the

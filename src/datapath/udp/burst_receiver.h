@@ -23,15 +23,13 @@ namespace dlcp::datapath {
 class BurstReceiver {
  public:
   // `sockets` are those that peers send to. The caller keeps ownership; they must outlive this
-  // object. wait_descriptor() and other_ready() also report `other`, if it is a descriptor.
-  static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets, int other = -1);
+  // object.
+  static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets);
 
   // See Datapath::receive.
   std::size_t receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters);
 
   int wait_descriptor() const { return epoll_.get(); }
-  // True if the other descriptor was readable at the last receive().
-  bool other_ready() const { return other_ready_; }
 
  private:
   static constexpr std::size_t kBufferBytes = 65536;
@@ -76,7 +74,6 @@ class BurstReceiver {
   wire::PathIndex last_path_ = 0;   // the last path with data
   Time guess_until_ = Time::min();  // until then, polls read last_path_ without asking epoll
   unsigned guesses_ = 0;
-  bool other_ready_ = false;
   std::size_t appetite_ = 1;  // buffers to request from a socket; grows while sockets have more
   std::size_t merged_ = 1;    // datagrams in the last buffer read
 

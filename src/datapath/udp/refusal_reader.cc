@@ -5,21 +5,18 @@
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "datapath/ip_address.h"
-#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kSocketsAtOnce = 16;
+constexpr Duration kPollInterval = 1ms;
 
 PathReport::Kind kind_of_v4(const sock_extended_err& error) {
   if (error.ee_type != ICMP_DEST_UNREACH) return PathReport::Kind::kNothing;
@@ -103,34 +100,21 @@ bool is_rejection(PathReport::Kind kind) {
 
 }  // namespace
 
-Result<std::unique_ptr<RefusalReader>> RefusalReader::open(std::vector<int> sockets) {
-  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  bool watched = epoll.valid();
-  for (std::size_t i = 0; i < sockets.size() && watched; ++i) {
-    epoll_event event{};
-    event.events = EPOLLET;  // EPOLLERR is always reported
-    event.data.u32 = static_cast<std::uint32_t>(i);
-    watched = ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) == 0;
-  }
-  if (!watched) {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("cannot watch UDP sockets for errors: {}", system_text(errno)),
-                 "raise the limit on open files (ulimit -n)"};
-  }
-  return std::unique_ptr<RefusalReader>(new RefusalReader(std::move(sockets), std::move(epoll)));
+RefusalReader::RefusalReader(const std::vector<int>& sockets) {
+  for (const int socket : sockets)
+    sockets_.push_back({socket, 0, 0});  // POLLERR is always reported
 }
 
-RefusalReader::RefusalReader(std::vector<int> sockets, Fd epoll)
-    : sockets_(std::move(sockets)), epoll_(std::move(epoll)) {}
+void RefusalReader::find_failing(Time now) {
+  if (now < next_poll_) return;
+  next_poll_ = now + kPollInterval;
+  if (::poll(sockets_.data(), sockets_.size(), 0) <= 0) return;
+  for (const pollfd& socket : sockets_)
+    if ((socket.revents & POLLERR) != 0) failing_.push_back(socket.fd);
+}
 
 std::span<const std::byte> RefusalReader::next(Time now, UdpCounters& counters) {
-  if (failing_.empty()) {
-    std::array<epoll_event, kSocketsAtOnce> events;
-    const int found = ::epoll_wait(epoll_.get(), events.data(), kSocketsAtOnce, 0);
-    for (int i = 0; i < found; ++i)
-      if ((events[static_cast<std::size_t>(i)].events & EPOLLERR) != 0)
-        failing_.push_back(events[static_cast<std::size_t>(i)].data.u32);
-  }
+  if (failing_.empty()) find_failing(now);
   while (!failing_.empty()) {
     SocketAddress destination;
     iovec piece{quoted_.data(), quoted_.size()};
@@ -142,7 +126,7 @@ std::span<const std::byte> RefusalReader::next(Time now, UdpCounters& counters) 
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    const ssize_t got = ::recvmsg(sockets_[failing_.back()], &message, MSG_ERRQUEUE | MSG_DONTWAIT);
+    const ssize_t got = ::recvmsg(failing_.back(), &message, MSG_ERRQUEUE | MSG_DONTWAIT);
     if (got < 0) {
       failing_.pop_back();
       continue;

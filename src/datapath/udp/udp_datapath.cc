@@ -61,11 +61,12 @@ std::size_t netdev_backlog_packets() {
 
 // Number of sockets that peers should send to: as few as have enough capacity, because one socket
 // preserves the order of arrival over all paths, and several sockets, read in turn, do not. Several
-// are needed if rmem_max is small.
-std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
-  const std::size_t each = std::max<std::size_t>(sockets.front().receive_budget_bytes, 1);
+// are needed if rmem_max is small. No packets leave through them, because the kernel would call the
+// epoll that watches them for each of these.
+std::size_t receiving_sockets(const UdpSocket& like, std::size_t most) {
+  const std::size_t each = std::max<std::size_t>(like.receive_budget_bytes, 1);
   const std::size_t wanted = (kReceiveBudgetBytes + each - 1) / each;
-  return std::min({wanted, sockets.size(), kUdpPortsMax});
+  return std::min({wanted, most, kUdpPortsMax});
 }
 
 Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
@@ -100,30 +101,32 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
   socket_options.gro = options.gro;
   socket_options.vrf = egress.vrf();
   Rng rng(options.seed != 0 ? options.seed : random_seed());
-  std::vector<UdpSocket> sockets;
-  for (std::size_t i = 0; i < options.paths; ++i) {
+  std::vector<UdpSocket> sockets, receiving;
+  const auto open_one = [&](std::vector<UdpSocket>& of) -> Status {
     Result<UdpSocket> socket = open_udp_socket(socket_options, rng);
     if (!socket) return socket.error();
-    sockets.push_back(std::move(socket).value());
-  }
+    of.push_back(std::move(socket).value());
+    return Unit{};
+  };
+  while (sockets.size() < options.paths)
+    if (const auto opened = open_one(sockets); !opened) return opened.error();
+  const std::size_t count = receiving_sockets(sockets.front(), options.paths);
+  while (receiving.size() < count)
+    if (const auto opened = open_one(receiving); !opened) return opened.error();
   if (!sockets.front().unfragmented)
     datagram_bytes = std::min(datagram_bytes.value(), kFragmentableBytes);
-  Result<std::unique_ptr<RefusalReader>> refusals = RefusalReader::open(descriptors_of(sockets));
-  if (!refusals) return refusals.error();
-  std::vector<int> receiving = descriptors_of(sockets);
-  receiving.resize(receiving_sockets(sockets));
-  Result<std::unique_ptr<BurstReceiver>> receiver =
-      BurstReceiver::open(std::move(receiving), refusals.value()->wait_descriptor());
+  Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(descriptors_of(receiving));
   if (!receiver) return receiver.error();
   return std::unique_ptr<UdpDatapath>(
       new UdpDatapath(options, datagram_bytes.value(), std::move(egress), std::move(sockets),
-                      std::move(receiver).value(), std::move(refusals).value()));
+                      std::move(receiving), std::move(receiver).value()));
 }
 
 UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max, Egress egress,
-                         std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
-                         std::unique_ptr<RefusalReader> refusals)
+                         std::vector<UdpSocket> sockets, std::vector<UdpSocket> receiving,
+                         std::unique_ptr<BurstReceiver> receiver)
     : sockets_(std::move(sockets)),
+      receiving_(std::move(receiving)),
       datagram_bytes_max_(datagram_bytes_max),
       sender_({.family = options.local_ip.family,
                .scope = options.local_ip.scope,
@@ -132,19 +135,18 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
                .tos = options.tos},
               descriptors_of(sockets_), std::move(egress)),
       receiver_(std::move(receiver)),
-      refusals_(std::move(refusals)) {
+      refusals_(descriptors_of(sockets_)) {
   address_.ip = options.local_ip;
-  const std::size_t receiving = receiving_sockets(sockets_);
-  for (std::size_t i = 0; i < receiving; ++i)
-    address_.add(LocatorKind::kUdpPort, sockets_[i].port);
+  for (const UdpSocket& socket : receiving_)
+    address_.add(LocatorKind::kUdpPort, socket.port);
   address_blob_ = encode(address_);
   counters_.gso_on = sender_.gso_on();
-  counters_.gro_on = std::all_of(sockets_.begin(), sockets_.end(),
+  counters_.gro_on = std::all_of(receiving_.begin(), receiving_.end(),
                                  [](const UdpSocket& socket) { return socket.gro_on; });
   ReceiveBuffers buffers;
   buffers.datagram_bytes = datagram_bytes_max_;
-  buffers.sockets = receiving;
-  buffers.socket_budget_bytes = sockets_.front().receive_budget_bytes;
+  buffers.sockets = receiving_.size();
+  buffers.socket_budget_bytes = receiving_.front().receive_budget_bytes;
   buffers.backlog_packets = arrives_singly(options, counters_.gso_on != 0 && counters_.gro_on != 0)
                                 ? netdev_backlog_packets()
                                 : 0;
@@ -217,7 +219,7 @@ std::size_t UdpDatapath::receive(Time now, std::span<wire::RxPacket> out) {
 }
 
 std::span<const std::byte> UdpDatapath::next_refused() {
-  return receiver_->other_ready() ? refusals_->next(now_, counters_) : std::span<const std::byte>();
+  return refusals_.next(now_, counters_);
 }
 
 // Errors of sendmsg() are counted for all peers together, so they are used as an explanation only
@@ -225,7 +227,7 @@ std::span<const std::byte> UdpDatapath::next_refused() {
 PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   const auto theirs = decode_device_address(peer);
   if (!theirs) return {};
-  PathReport report = refusals_->last_report(*theirs);
+  PathReport report = refusals_.last_report(*theirs);
   if (report.from == to_string(address_.ip)) report.from.clear();
   if (report.kind != PathReport::Kind::kNothing) return report;
   report.at = now_;

@@ -1,6 +1,6 @@
-// The datapath over kernel UDP, IPv4 or IPv6: one socket per path, with segmentation offload (GSO)
-// when sending and merging (GRO) when receiving, if the kernel supports them. It owns the sockets;
-// BurstSender and BurstReceiver do the work; core interprets the bytes.
+// The datapath over kernel UDP, IPv4 or IPv6: one sending socket per path and few receiving ones,
+// with segmentation offload (GSO) and merging (GRO) if the kernel supports them. It owns the
+// sockets; BurstSender and BurstReceiver do the work; core interprets the bytes.
 #pragma once
 
 #include <array>
@@ -62,10 +62,11 @@ class UdpDatapath final : public Datapath {
 
  private:
   UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max, Egress egress,
-              std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
-              std::unique_ptr<RefusalReader> refusals);
+              std::vector<UdpSocket> sockets, std::vector<UdpSocket> receiving,
+              std::unique_ptr<BurstReceiver> receiver);
 
-  std::vector<UdpSocket> sockets_;
+  std::vector<UdpSocket> sockets_;    // of the paths; they only send
+  std::vector<UdpSocket> receiving_;  // their ports are in address_
   DeviceAddress address_;
   wire::EndpointAddress address_blob_;
   std::size_t datagram_bytes_max_;
@@ -74,7 +75,7 @@ class UdpDatapath final : public Datapath {
   Time now_{};  // of the last receive()
   BurstSender sender_;
   std::unique_ptr<BurstReceiver> receiver_;
-  std::unique_ptr<RefusalReader> refusals_;
+  RefusalReader refusals_;
 };
 
 }  // namespace dlcp::datapath
