@@ -52,6 +52,21 @@ TEST_CASE(
   world.finish(1s);
 }
 
+TEST_CASE("streams that wait for their turn on a slow path are not stuck") {
+  WorldConfig config = small_world(2, 3, 2s);
+  config.network = single_switch(2, {.link = {.rate = 1'000'000}, .paths = 4});
+  World world(config);
+  std::vector<std::size_t> flows;
+  for (int i = 0; i < 8; ++i)
+    flows.push_back(world.open_flow(0, 1));
+  world.run_for(1s);
+  for (const std::size_t flow : flows)
+    world.transfer(flow, 200'000);
+  world.finish(30s);
+  for (const std::size_t flow : flows)
+    REQUIRE(world.flow(flow).sends_done == 1);
+}
+
 TEST_CASE("a sender waits for a receive to be posted as long as the receiver answers") {
   World world(small_world(2, 2, 1s));
   const auto flow = world.open_flow(0, 1);

@@ -119,6 +119,7 @@ class SendAssociation final : private ChunkStates {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
   bool has_in_flight() const { return window_.in_flight() > 0; }
+  Time delivered_at() const { return window_.delivered_at(); }
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
  private:

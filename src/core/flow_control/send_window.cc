@@ -52,6 +52,7 @@ bool SendWindow::asks_ack(Time now, AskTerms& terms) {
 
 void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited) {
   delivered_[0] += packets;
+  if (packets > 0) delivered_at_ = now;
   if (fabric <= Duration::zero()) return;
   fabric_.add(fabric);
   fabric_least_ = std::min(fabric_least_, fabric);

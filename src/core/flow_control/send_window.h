@@ -75,6 +75,7 @@ class SendWindow {
   // that packets and their ACKs spend in the network (zero: no sample), `waited` the time that the
   // newest packet waited at the receiver.
   void on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited);
+  Time delivered_at() const { return delivered_at_; }
 
   // Packets that may be in flight; below 1 only pacing limits the sender.
   double limit(double congestion_window) const {
@@ -106,15 +107,14 @@ class SendWindow {
   std::uint32_t reserve_ = 1;  // packets that remain granted after a pause
   std::uint16_t epoch_ = 0;
   std::uint32_t reach_ = 0;  // packets that the path holds in addition to the buffers
-  bool near_ = false;
-  bool limited_ = false;
+  bool near_ = false, limited_ = false;
   bool starved_ = false;
   RttEstimator fabric_;
   Duration fabric_least_ = Duration::max();
   Duration waited_{0};  // smallest of this round
   Time round_ends_{};
   std::array<std::uint32_t, 4> delivered_{};  // packets, in this round and the rounds before
-  Time last_sent_{};
+  Time last_sent_{}, delivered_at_{};
 };
 
 }  // namespace dlcp::core

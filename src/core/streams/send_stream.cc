@@ -217,6 +217,11 @@ Time SendStream::next_timeout() const {
 
 void SendStream::on_timeout(Time now) {
   if (failed()) return;
+  // If all that was sent has arrived, the stream waits for its turn, and the progress of the others
+  // counts.
+  if (liveness_.standing(now) == Liveness::Standing::kStuck && !queue_.has_lost() &&
+      queue_.in_flight() == 0)
+    liveness_.on_progress(association_->delivered_at());
   const Liveness::Standing standing = liveness_.standing(now);
   if (standing != Liveness::Standing::kAlive) give_up(standing);
 }
