@@ -1,4 +1,4 @@
-#include "cli/bench/histogram.h"
+#include "cli/measure/histogram.h"
 
 #include <nlohmann/json.hpp>
 

@@ -51,6 +51,38 @@ TEST_CASE("each mode has its own defaults") {
   CHECK(cases({"--size", "64,4K"}).size() == 2);
 }
 
+TEST_CASE("several plugins run in turn, shorter than one plugin alone") {
+  const auto alone = cases({"--plugin", "a"})[0];
+  CHECK(alone.plugins.size() == 1);
+  CHECK(alone.turns == 0);
+  CHECK(alone.seconds == Approx(2));
+  const auto two = cases({"--plugin", "a", "--plugin", "b,DLCP_PATHS=2"})[0];
+  REQUIRE(two.plugins.size() == 2);
+  CHECK(two.plugins[1].name == "b");
+  CHECK(settings_text(two.plugins[1]) == "DLCP_PATHS=2");
+  CHECK(two.turns == 11);
+  CHECK(two.seconds == Approx(0.3));
+  CHECK(two.warmup_seconds == Approx(0.1));
+  const auto given = cases({"--plugin", "a", "--plugin", "b", "--turns", "5", "--seconds", "1"})[0];
+  CHECK(given.turns == 5);
+  CHECK(given.seconds == Approx(1));
+}
+
+TEST_CASE("a plugin's settings follow its file, and other commas belong to names and values") {
+  const auto parts = [](const char* text) {
+    const PluginChoice choice = parse_plugin_choice(text);
+    return choice.name + "|" + settings_text(choice);
+  };
+  CHECK(parts("") == "|");
+  CHECK(parts("dlcp") == "dlcp|");
+  CHECK(parts("lib/a,b.so") == "lib/a,b.so|");
+  CHECK(parts(",DLCP_PATHS=2") == "|DLCP_PATHS=2");
+  CHECK(parts("a.so,X1=1,_Y=2") == "a.so|X1=1,_Y=2");
+  CHECK(parts("a.so,DLCP_FAULT=drop=0.01,seed=3") == "a.so|DLCP_FAULT=drop=0.01,seed=3");
+  CHECK(parse_plugin_choice("a.so,DLCP_FAULT=drop=1,seed=3,X=").environment.size() == 2);
+  CHECK(parts("a.so,1X=2,=3,Xy=4,") == "a.so,1X=2,=3,Xy=4,|");
+}
+
 TEST_CASE("--data is accepted in modes that generate payloads") {
   CHECK(cases({})[0].data == Data::kRandom);
   for (const char* mode : {"bw", "lat", "incast", "alltoall"})
@@ -106,6 +138,12 @@ TEST_CASE("a bad command line is refused with the value and a correction") {
       {{"--mode", "ring", "--op", "max"}, "only with --mode allreduce"},
       {{"--mode", "allreduce", "--algo", "switch", "--loss-budget", "1%"}, "only with modes ring"},
       {{"--mode", "allreduce", "--type", "f16", "--loss-budget", "1%"}, "not for f16 sum"},
+      {{"--turns", "5"}, "at least two --plugin"},
+      {{"--plugin", "a", "--plugin", "b", "--turns", "0"}, "1..1000"},
+      {{"--plugin", "a", "--plugin", "b", "--mode", "abort"}, "does not work with --mode abort"},
+      {{"--plugin", "a", "--plugin", "b", "--kill-rank", "1"}, "--kill-rank"},
+      {{"--plugin", "a", "--plugin", "b", "--mode", "allreduce", "--algo", "switch"},
+       "--algo switch"},
       {{"--inflight", "0"}, "1..256"},
       {{"--kill-rank", "2"}, "no such rank among 2"},
       {{"--seconds", "0"}, "0.001"},

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "cli/bench/turns.h"
 
 using namespace dlcp::cli;
 
@@ -13,7 +14,7 @@ RankResult rank_result(int rank, double seconds, std::uint64_t bytes) {
   r.rank = rank;
   r.seconds = seconds;
   r.bytes = bytes;
-  r.cpu_seconds = 0.5;
+  r.cpu.user = 0.5;
   return r;
 }
 
@@ -91,4 +92,88 @@ TEST_CASE("a rank's result survives encoding and decoding") {
   const auto json = make_report(of(Mode::kBandwidth, 2), {copy, copy}, 0).to_json();
   CHECK(json["mean_burst"] == Approx(4.0));
   CHECK(json["counters"]["packets_sent"] == 16);
+}
+
+namespace {
+
+// Two ranks of which the second receives; each turn takes one second.
+std::vector<RankResult> in_turns(const std::vector<std::pair<int, std::uint64_t>>& turns) {
+  std::vector<RankResult> ranks = {rank_result(0, 0, 0), rank_result(1, 0, 0)};
+  for (const auto& [plugin, bytes] : turns)
+    for (int rank = 0; rank < 2; rank++) {
+      RankResult turn = rank_result(rank, rank, rank * bytes);
+      turn.plugin = plugin;
+      turn.plugin_name = plugin == 0 ? "A" : "B";
+      turn.abi = 11;
+      turn.cpu = {0.1, 0.3};
+      turn.turn_seconds = 1;
+      turn.others_cpu_seconds = plugin == 0 ? 0.02 : 0;
+      if (rank == 1) turn.times.add(1000 * (plugin + 1));
+      ranks[static_cast<std::size_t>(rank)].turns.push_back(turn);
+    }
+  return ranks;
+}
+
+BenchCase two_plugins(int turns) {
+  BenchCase c = of(Mode::kBandwidth, 2);
+  c.plugins = {parse_plugin_choice("a"), parse_plugin_choice("b,X=1")};
+  c.turns = turns;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("plugins in turn have a report each, and the ratios of their rounds") {
+  constexpr std::uint64_t kGb = 125'000'000;  // bytes
+  // The machine is half as fast in the second round, whose order is the opposite.
+  const auto reports = make_turn_reports(
+      two_plugins(3),
+      in_turns({{0, 4 * kGb}, {1, 2 * kGb}, {1, kGb}, {0, 2 * kGb}, {0, 4 * kGb}, {1, 3 * kGb}}));
+  REQUIRE(reports.size() == 2);
+  const auto a = reports[0].to_json();
+  const auto b = reports[1].to_json();
+  CHECK(a["plugin"] == "A");
+  CHECK(b["plugin"] == "B");
+  CHECK(b["settings"] == "X=1");
+  CHECK(b["bytes"] == 6 * kGb);
+  CHECK(b["bus_gbps"] == Approx(2));
+  CHECK(b["turns"]["bus_gbps"] == nlohmann::json({2.0, 1.0, 3.0}));
+  CHECK(b["ratios"]["bus_gbps"]["low"] == Approx(0.5));
+  CHECK(b["ratios"]["bus_gbps"]["median"] == Approx(0.5));
+  CHECK(b["ratios"]["bus_gbps"]["high"] == Approx(0.625));
+  CHECK(b["ratios"]["p50_us"]["median"] == Approx(2));
+  CHECK(a["ratios"]["bus_gbps"]["median"] == Approx(1));
+  CHECK(a["others_cpu_share"] == Approx(0.04));
+  CHECK(b["others_cpu_share"] == Approx(0));
+  const double gib = 6.0 * kGb / 1073741824.0;
+  CHECK(b["kernel_s_per_gib"] == Approx(3 * 2 * 0.3 / gib));
+  CHECK(b["user_s_per_gib"] == Approx(3 * 2 * 0.1 / gib));
+  const std::string table = turn_table(reports);
+  CHECK_THAT(table, Contains("B X=1") && Contains("0.500-0.625"));
+  CHECK_THAT(table, Contains("4.0% of a core"));
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) {
+    CHECK(std::min(table.find('\n', at), table.size()) - at <= 80);
+    if (table.find('\n', at) == std::string::npos) break;
+  }
+}
+
+TEST_CASE("if a rank fails during the turns, the one report has its error") {
+  auto ranks = in_turns({{0, 1}, {1, 1}});
+  ranks[1].turns.pop_back();
+  ranks[1].error = "test returned ncclRemoteError";
+  ranks[1].exit_code = ExitCode::kTransport;
+  const auto reports = make_turn_reports(two_plugins(1), ranks);
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].exit_code == ExitCode::kTransport);
+  CHECK_FALSE(reports[0].turns);
+}
+
+TEST_CASE("wrong data in one plugin's turn is that plugin's") {
+  auto ranks = in_turns({{0, 1}, {1, 1}});
+  ranks[1].turns[1].wrong = {4, 1};
+  const auto reports = make_turn_reports(two_plugins(1), ranks);
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[0].exit_code == ExitCode::kOk);
+  CHECK(reports[1].exit_code == ExitCode::kWrongData);
+  CHECK_THAT(turn_table(reports), Contains("wrong bytes: 4"));
 }

@@ -1,4 +1,4 @@
-#include "cli/bench/silence.h"
+#include "cli/launch/silence.h"
 
 #include "catch.h"
 

@@ -7,6 +7,7 @@
 
 #include "cli/bench/bench_options.h"
 #include "cli/bench/runner.h"
+#include "cli/bench/turns.h"
 #include "cli/commands.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
@@ -40,6 +41,7 @@ Examples
   dlcp bench --mode lat --size 64,4K,64K --pin --idle spin --json
   dlcp bench --mode bw --loss 1% --size 1M
   dlcp bench --plugin /usr/lib/libnccl-net-other.so --mode alltoall --ranks 4
+  dlcp bench --plugin other --plugin dlcp --mode ring --turns 21
   srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
   dlcp bench --mode plan --plan plan.json --size 64K,1M --netns PREFIX
   dlcp bench --mode allreduce --algo direct --ranks 8 --size 64K,1M --rounds 20
@@ -80,53 +82,65 @@ void print_details(const Report& r) {
   }
 }
 
+// `first`: of all cases. Plugins that run in turn have a table for each case, otherwise each case
+// is a row of one table.
+void print_reports(const std::vector<Report>& reports, bool first) {
+  const Report& one = reports.front();
+  for (const Report& r : reports)
+    if (first && r.abi > 0) fmt::print("{} (net v{}, {})\n", r.plugin_name, r.abi, r.plugin_path);
+  if (one.turns) {
+    fmt::print("{}\n", turn_table(reports));
+  } else {
+    if (first) fmt::print("{}\n", table_header());
+    fmt::print("{}\n", table_row(one));
+    print_details(one);
+  }
+  std::fflush(stdout);
+}
+
 // Reports bad settings once and as a usage error. Otherwise each rank would report them, and the
 // run would end with the exit code of a network failure.
-void check_settings(const std::string& plugin) {
-  const bool ours = plugin.empty() || plugin.find("dlcp") != std::string::npos;
+void check_settings(const PluginChoice& plugin) {
+  const bool ours = plugin.name.empty() || plugin.name.find("dlcp") != std::string::npos;
   if (!ours) return;
+  const ScopedEnvironment set(plugin.environment);
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
   if (!settings) throw BenchError(ExitCode::kUsage, settings.error().message());
 }
 
 ExitCode run(const BenchOptions& options) {
-  check_settings(options.common.plugin);
   auto world = options.ranks < 0 || options.world.rank >= 0
                    ? discover_world(options.world, [](const char* n) { return std::getenv(n); })
                    : std::nullopt;
   const auto planned = options.read_plan();
   const auto cases = options.cases(world ? world->size : 0, planned);
+  for (const PluginChoice& plugin : cases.front().plugins)
+    check_settings(plugin);
   Runner runner(world, options.summary(planned), options.common.timeout);
   ExitCode outcome = ExitCode::kOk;
   nlohmann::json all = nlohmann::json::array();
-  std::string plugin;
   for (const BenchCase& c : cases) {
     if (!runner.leads()) {
       outcome = worse(outcome, runner.follow(c));
       if (outcome != ExitCode::kOk) break;
       continue;
     }
-    if (plugin.empty()) explain(c, options);
-    const Report report = runner.lead(c);
-    outcome = worse(outcome, report.exit_code);
-    all.push_back(report.to_json());
-    if (report.exit_code == ExitCode::kUsage && !options.json) {
-      fmt::print(stderr, "dlcp bench: {}\n", report.error);
+    const bool first = all.empty();
+    if (first) explain(c, options);
+    const std::vector<Report> reports = runner.lead(c);
+    bool usage = false;
+    for (const Report& report : reports) {
+      outcome = worse(outcome, report.exit_code);
+      all.push_back(report.to_json());
+      usage |= report.exit_code == ExitCode::kUsage;
+    }
+    if (usage && !options.json) {
+      fmt::print(stderr, "dlcp bench: {}\n", reports.front().error);
       break;
     }
-    if (!options.json) {
-      if (plugin.empty()) {
-        plugin =
-            fmt::format("{} (net v{}, {})", report.plugin_name, report.abi, report.plugin_path);
-        if (report.abi > 0) fmt::print("{}\n", plugin);
-        fmt::print("{}\n", table_header());
-      }
-      fmt::print("{}\n", table_row(report));
-      print_details(report);
-      std::fflush(stdout);
-    }
-    if (report.exit_code == ExitCode::kUsage || (world && outcome != ExitCode::kOk)) break;
+    if (!options.json) print_reports(reports, first);
+    if (usage || (world && outcome != ExitCode::kOk)) break;
   }
   if (options.json && runner.leads())
     fmt::print("{}\n", (cases.size() == 1 && all.size() == 1 ? all[0] : all).dump(2));

@@ -11,6 +11,7 @@
 #include "cli/data/payload.h"
 #include "cli/driver/reduce.h"
 #include "cli/launch/bench_error.h"
+#include "cli/plugin/plugin_choice.h"
 #include "cli/plugin/registrar.h"
 
 namespace dlcp::synth {
@@ -36,8 +37,9 @@ const char* name_of(Idle idle);
 const char* name_of(Algorithm algorithm);
 
 struct BenchCase {
-  std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: DLCP's
-  int abi = 0;         // version of the interface to NCCL; 0: the highest that the plugin exports
+  std::vector<PluginChoice> plugins{1};  // one, or several that run in turn
+  int turns = 0;  // rounds in which each plugin runs once; 0: one plugin, which runs once
+  int abi = 0;    // version of the interface to NCCL; 0: the highest that the plugin exports
   Mode mode = Mode::kBandwidth;
   int ranks = 2;
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "cli/bench/case_rules.h"
 #include "cli/bench/modes.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
-#include "cli/data/reduce_data.h"
 #include "collective/switchml/switch_name.h"
 #include "dlcp/communicator_class.h"
 #include "engine/hub/hub_places.h"
@@ -20,8 +20,6 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr int kLocalRanksMax = 512;
-
 // The values of an enumeration by their names on the command line.
 template <class T>
 std::map<std::string, T> by_name(std::size_t count) {
@@ -29,86 +27,6 @@ std::map<std::string, T> by_name(std::size_t count) {
   for (std::size_t i = 0; i < count; i++)
     all.emplace(name_of(static_cast<T>(i)), static_cast<T>(i));
   return all;
-}
-[[noreturn]] void refuse(const std::string& what) {
-  throw BenchError(ExitCode::kUsage, what);
-}
-
-void check_ranks(const BenchCase& c, int world_size) {
-  if (world_size > 0 && c.ranks != world_size)
-    refuse(fmt::format("--ranks {} contradicts the job's {} processes; omit --ranks", c.ranks,
-                       world_size));
-  if (world_size == 0 && c.ranks > kLocalRanksMax)
-    refuse(
-        fmt::format("--ranks {}: at most {} processes can run on one machine; use a launcher "
-                    "for more",
-                    c.ranks, kLocalRanksMax));
-  if (c.mode == Mode::kLatency && c.ranks != 2)
-    refuse(fmt::format("--ranks {}: mode lat needs exactly 2 ranks", c.ranks));
-  if (traits_of(c.mode).in_pairs && c.ranks % 2 != 0)
-    refuse(fmt::format("--ranks {}: mode {} works in pairs of ranks; give an even number", c.ranks,
-                       name_of(c.mode)));
-  if (c.kill_rank >= c.ranks)
-    refuse(
-        fmt::format("--kill-rank {}: there is no such rank among {} ranks", c.kill_rank, c.ranks));
-  if (c.kill_rank >= 0 && world_size > 0)
-    refuse("--kill-rank kills a process of this machine; run the bench without a launcher");
-}
-
-void check_budget(const BenchCase& c) {
-  const bool streams = c.mode == Mode::kBandwidth || c.mode == Mode::kIncast;
-  const bool ring = c.mode == Mode::kAllReduce && c.algorithm == Algorithm::kRing;
-  const bool direct = c.mode == Mode::kAllReduce &&
-                      (c.algorithm == Algorithm::kDirect || c.algorithm == Algorithm::kHub);
-  if (c.mode != Mode::kRing && !streams && !ring && !direct)
-    refuse(
-        "--loss-budget can be used only with modes ring, bw, incast, and allreduce with --algo "
-        "ring, direct or hub");
-  if (ring && (c.reduction.type != collective::DataType::kFloat32 ||
-               c.reduction.op != collective::ReduceOp::kSum))
-    refuse(
-        fmt::format("--loss-budget: a ring reports missing contributions only for f32 sums, "
-                    "not for {} {}",
-                    name_of(c.reduction.type), name_of(c.reduction.op)));
-  if (streams && (c.check || c.flags != LineFlags::kNone))
-    refuse(
-        "--loss-budget: lost data arrives as zeros, which the check would report; add "
-        "--no-check, and omit --flags");
-  if (c.abi != 0 && c.abi < 11)
-    refuse(
-        fmt::format("--abi {}: NCCL describes transfers, which --loss-budget needs, only from "
-                    "version 11 on",
-                    c.abi));
-}
-
-// Sums of most kinds of numbers depend on the order in which they are added.
-void check_data(const BenchCase& c) {
-  const bool sums = (c.mode == Mode::kRing || c.mode == Mode::kAllReduce) &&
-                    c.reduction.type == collective::DataType::kFloat32 &&
-                    c.reduction.op == collective::ReduceOp::kSum;
-  if (c.data != Data::kAmp || !sums || c.ranks > ReduceData::kAmpRanksMax)
-    refuse(
-        fmt::format("--data {} can be used only with modes bw, lat, incast and alltoall; --data "
-                    "amp also with ring and allreduce, for f32 sums of up to {} ranks",
-                    name_of(c.data), ReduceData::kAmpRanksMax));
-}
-
-void check_size(const BenchCase& c) {
-  const std::size_t element = c.reduction.element_bytes();
-  if (c.mode == Mode::kAllReduce && (c.size == 0 || c.size % element != 0))
-    refuse(fmt::format("--size {}: elements of --type {} have {} bytes; give a multiple", c.size,
-                       name_of(c.reduction.type), element));
-  if ((c.mode == Mode::kRing || c.mode == Mode::kPlan) && (c.size == 0 || c.size % 4 != 0))
-    refuse(fmt::format("--size {}: mode {} transfers 4-byte floats; give a multiple of 4", c.size,
-                       name_of(c.mode)));
-  if (c.flags == LineFlags::kNone) return;
-  if (c.mode != Mode::kBandwidth && c.mode != Mode::kIncast && c.mode != Mode::kAllToAll)
-    refuse(fmt::format("--flags {} can be used only with modes bw, incast and alltoall",
-                       name_of(c.flags)));
-  const std::size_t line = line_bytes(c.flags);
-  if (c.size == 0 || c.size % line != 0)
-    refuse(fmt::format("--size {}: {} has lines of {} bytes; give a multiple", c.size,
-                       name_of(c.flags), line));
 }
 
 // Reads --algo, --type and --op.
@@ -127,6 +45,19 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
                     "12",
                     c.abi, name_of(c.algorithm)));
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
+}
+
+// Turns are short, so that a machine whose speed changes treats all plugins alike.
+void take_plugins(BenchCase& c, const BenchOptions& o) {
+  constexpr int kTurns = 11;
+  c.plugins.clear();
+  for (const std::string& text : o.plugins)
+    c.plugins.push_back(parse_plugin_choice(text));
+  if (c.plugins.empty()) c.plugins.emplace_back();
+  const bool several = c.plugins.size() > 1;
+  c.turns = o.turns >= 0 ? o.turns : several ? kTurns : 0;
+  c.seconds = o.seconds >= 0 ? o.seconds : several ? 0.3 : 2;
+  c.warmup_seconds = o.warmup_seconds >= 0 ? o.warmup_seconds : several ? 0.1 : 0.3;
 }
 
 // Without network namespaces --loss is done by the switch that bench starts, and by the plugin for
@@ -228,6 +159,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
                                            const std::optional<synth::Plan>& planned) const {
   BenchCase c = common;
   c.check = !no_check;
+  take_plugins(c, *this);
   c.one_host = world_size == 0;
   const ModeTraits& traits = traits_of(c.mode);
   c.ranks = ranks >= 0        ? ranks
@@ -237,6 +169,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
   // NCCL's all-reduces use two channels at least.
   c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
   take_reduction(c, *this);
+  check_turns(c);
   take_switch(c, *this, world_size);
   take_hubs(c, *this, world_size);
   c.inflight = inflight >= 0 && !traits.reduces ? inflight : traits.inflight;
@@ -267,7 +200,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
 
 std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) const {
   const BenchCase& c = common;
-  const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
+  const auto given = [](auto value) { return value < 0 ? "unset" : fmt::format("{}", value); };
   const auto named = [](const std::string& text) { return text.empty() ? "unset" : text; };
   const auto chosen = [](const auto& choice) { return choice ? name_of(*choice) : "unset"; };
   return fmt::format(
@@ -278,18 +211,21 @@ std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) con
              name_of(c.flags), name_of(c.data)) +
          fmt::format(
              "--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n--iterations {}\n"
-             "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-             given(ranks), given(inflight), given(channels), c.layers, c.iterations, c.seconds,
-             c.warmup_seconds, c.seed, no_check, c.loss_budget);
+             "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}\n"
+             "number of --plugin {}\n--turns {}",
+             given(ranks), given(inflight), given(channels), c.layers, c.iterations, given(seconds),
+             given(warmup_seconds), c.seed, no_check, c.loss_budget, plugins.size(), given(turns));
 }
 
 namespace {
 
 void add_what_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  take_from(add_text(bench, "--plugin", c.plugin,
-                     "Plugin file, or X for libnccl-net-X.so, as in NCCL_NET_PLUGIN; default: "
-                     "DLCP's plugin"),
+  take_from(add_repeated(bench, "--plugin", o.plugins,
+                         "Plugin file, or X for libnccl-net-X.so, as in NCCL_NET_PLUGIN; default: "
+                         "DLCP's plugin. If given several times, the plugins run in turn in the "
+                         "same processes, and are compared with the first; FILE,NAME=VALUE,... "
+                         "adds environment variables for one plugin"),
             "NCCL_NET_PLUGIN");
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
@@ -344,10 +280,14 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
 
 void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  add_time(bench, "--seconds", c.seconds, {0.001, 1e6}, "Measured time (default 2)");
+  add_count(bench, "--turns", o.turns, {1, 1000},
+            "Several plugins: number of rounds; each plugin runs once in a round (default 11)");
+  add_time(bench, "--seconds", o.seconds, {0.001, 1e6},
+           "Measured time (default 2; several plugins: of each turn, default 0.3)");
   add_count(bench, "--iterations,--rounds", c.iterations, {0, INT64_MAX},
             "Messages per connection, round trips or all-reduces, instead of --seconds");
-  add_time(bench, "--warmup", c.warmup_seconds, {0, 1e6}, "Time before measuring (default 0.3)");
+  add_time(bench, "--warmup", o.warmup_seconds, {0, 1e6},
+           "Time before measuring (default 0.3; before each turn, default 0.1)");
   add_count(bench, "--seed", c.seed, {0, INT64_MAX},
             "Seed of payloads and injected faults (default 1)");
   add_time(bench, "--timeout", c.timeout, {0.001, 1e6},

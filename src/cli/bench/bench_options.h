@@ -14,6 +14,7 @@ namespace dlcp::cli {
 
 struct BenchOptions {
   BenchCase common;
+  std::vector<std::string> plugins;  // as given; empty: DLCP's
   std::string sizes;
   std::string plan;         // a file
   std::string hubs;         // a number, or places
@@ -23,6 +24,9 @@ struct BenchOptions {
   std::optional<collective::ReduceOp> op;
   bool no_check = false;
   bool json = false;
+  int turns = -1;       // -1: the default, as for the next two
+  double seconds = -1;  // measured
+  double warmup_seconds = -1;
   int ranks = -1;     // -1: the mode's default
   int channels = -1;  // -1: the mode's default
   int inflight = -1;  // -1: the mode's default

@@ -9,8 +9,8 @@
 
 #include "cli/bench/local_ranks.h"
 #include "cli/bench/rank.h"
-#include "cli/bench/silence.h"
 #include "cli/launch/frames.h"
+#include "cli/launch/silence.h"
 
 namespace dlcp::cli {
 

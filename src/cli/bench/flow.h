@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "cli/bench/bench_case.h"
-#include "cli/bench/histogram.h"
 #include "cli/bench/links.h"
 #include "cli/bench/operation_feed.h"
 #include "cli/data/line_pollers.h"
 #include "cli/data/payload.h"
 #include "cli/driver/lane.h"
+#include "cli/measure/histogram.h"
 
 namespace dlcp::cli {
 

@@ -71,7 +71,7 @@ void PingPong::lead() {
       c_.iterations > 0 ? start : start + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
   const std::int64_t end_at = warm_at + static_cast<std::int64_t>(c_.seconds * 1e9);
   double timed_ns = 0;
-  double cpu_before = cpu_seconds();
+  CpuTime cpu_before = cpu_time();
   for (std::uint64_t i = 0;; i++) {
     send_.mark_next();
     const std::int64_t before = now_ns();
@@ -81,7 +81,7 @@ void PingPong::lead() {
     const std::int64_t round = now_ns() - before;
     check_all();
     if (before < warm_at && now_ns() < end_at) {
-      cpu_before = cpu_seconds();
+      cpu_before = cpu_time();
       check_seconds_ = 0;
       continue;
     }
@@ -89,14 +89,14 @@ void PingPong::lead() {
     r.messages += 2;
     timed_ns += static_cast<double>(round);
   }
-  r.cpu_seconds = cpu_seconds() - cpu_before - check_seconds_;
+  r.cpu = cpu_time() - cpu_before - CpuTime{check_seconds_, 0};
   r.seconds = timed_ns * 1e-9;
   r.bytes = r.messages * c_.size;
   send_.end();
 }
 
 void PingPong::follow() {
-  double cpu_before = cpu_seconds();
+  CpuTime cpu_before = cpu_time();
   std::int64_t warm_at =
       c_.iterations > 0 ? 0 : now_ns() + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
   for (std::uint64_t i = 0;; i++) {
@@ -107,13 +107,13 @@ void PingPong::follow() {
     check_all();
     if (warm_at != 0 && now_ns() >= warm_at) {
       warm_at = 0;
-      cpu_before = cpu_seconds();
+      cpu_before = cpu_time();
       check_seconds_ = 0;
     }
     send_.mark_next();
     if (c_.iterations > 0 && i + 1 == c_.iterations) break;
   }
-  s_.result.cpu_seconds = cpu_seconds() - cpu_before - check_seconds_;
+  s_.result.cpu = cpu_time() - cpu_before - CpuTime{check_seconds_, 0};
   send_.end();
 }
 

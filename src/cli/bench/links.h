@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/bench/bench_case.h"
-#include "cli/bench/control.h"
+#include "cli/launch/control.h"
 #include "cli/plugin/net_plugin.h"
 
 namespace dlcp::cli {

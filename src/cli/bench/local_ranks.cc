@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/bench/control.h"
 #include "cli/bench/rank.h"
+#include "cli/launch/control.h"
 #include "cli/launch/net_namespace.h"
 
 namespace dlcp::cli {
@@ -51,8 +51,7 @@ void keep_stats_file(const std::string& from, const std::string& to) {
 }
 
 // Sets the environment that the plugin in this process reads.
-void set_environment(const BenchCase& c, int rank, const std::string& stats_file) {
-  if (!stats_file.empty()) setenv("DLCP_STATS_FILE", stats_file.c_str(), 1);
+void set_environment(const BenchCase& c, int rank) {
   if (c.one_host && c.netns.empty() && std::getenv("DLCP_IFNAME") == nullptr)
     setenv("NCCL_SOCKET_IFNAME", "lo", 0);
   if (c.loss > 0 && c.netns.empty())
@@ -82,9 +81,13 @@ int LocalRanks::run(int rank, int line) {
     if (!case_.namespaces.empty())
       enter_namespace(case_.namespaces[static_cast<std::size_t>(rank)]);
     if (case_.pin) pin_to_cpu(rank);
-    set_environment(case_, rank, stats);
+    set_environment(case_, rank);
     const RankResult result = run_rank(case_, control, stats);
-    keep_stats_file(stats, users_file);
+    std::size_t writer = 0;  // of several plugins, the first that has written counters
+    while (writer + 1 < case_.plugins.size() &&
+           !std::filesystem::exists(stats_file_of(stats, writer)))
+      writer++;
+    keep_stats_file(stats_file_of(stats, writer), users_file);
     // Rank 0's host prints the report; on the other hosts a rank prints its own error.
     if (!case_.one_host && rank != 0 && !result.error.empty())
       fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);

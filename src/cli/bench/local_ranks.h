@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/bench/bench_case.h"
-#include "cli/bench/shared_area.h"
 #include "cli/launch/children.h"
+#include "cli/launch/shared_area.h"
 
 namespace dlcp::cli {
 

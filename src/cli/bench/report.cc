@@ -31,11 +31,11 @@ int badness(ExitCode code) {
 void add_rates(Report& r, const std::vector<RankResult>& results) {
   double longest = 0;
   double together = 0;
-  double cpu = 0;
+  CpuTime cpu;
   for (const RankResult& rank : results) {
     longest = std::max(longest, rank.seconds);
     together += rank.seconds;
-    cpu += rank.cpu_seconds;
+    cpu += rank.cpu;
     r.bytes += rank.bytes;
     r.messages += rank.messages;
   }
@@ -48,7 +48,11 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
   const bool per_rank = traits_of(r.bench_case.mode).per_rank;
   // Per rank, a rank's bytes received over its time: 2(n-1)/n x size / time for a ring.
   r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
-  if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
+  if (r.bytes == 0) return;
+  const double gib = static_cast<double>(r.bytes) / 1073741824.0;
+  r.cpu_s_per_gib = cpu.total() / gib;
+  // The user time without the checks may be estimated as less than nothing.
+  r.kernel_s_per_gib = std::min(cpu.kernel, cpu.total()) / gib;
 }
 
 void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_t killed_at_ns) {
@@ -123,6 +127,22 @@ nlohmann::json all_reduces_json(const Report& r) {
 const char* time_of(const BenchCase& c) {
   const char* const mode = traits_of(c.mode).time_of;
   return mode != nullptr ? mode : c.one_host ? "isend to received" : "isend to sent";
+}
+
+nlohmann::json cpu_json(const Report& r) {
+  if (r.bytes == 0) return {{"user_s_per_gib", nullptr}, {"kernel_s_per_gib", nullptr}};
+  return {{"user_s_per_gib", r.cpu_s_per_gib - r.kernel_s_per_gib},
+          {"kernel_s_per_gib", r.kernel_s_per_gib}};
+}
+
+nlohmann::json turns_json(const Turns& turns) {
+  nlohmann::json ratios = nlohmann::json::object();
+  for (const auto& [key, of] : turns.ratios)
+    ratios[key] = {{"low", of.low}, {"median", of.median}, {"high", of.high}};
+  return {{"settings", turns.settings},
+          {"turns", turns.values},
+          {"ratios", ratios},
+          {"others_cpu_share", turns.others_cpu_share}};
 }
 
 nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {
@@ -242,14 +262,11 @@ nlohmann::json Report::to_json() const {
       {"time_to_error_ms", ms},
       {"result_codes", codes},
       {"error", error.empty() ? nlohmann::json() : nlohmann::json(error)}};
-  if (bench_case.mode == Mode::kAllReduce) {
-    const nlohmann::json of_all_reduces = all_reduces_json(*this);
-    json.update(of_all_reduces);
-  }
-  if (losses) {
-    const nlohmann::json of_losses = losses_json(*this);
-    json.update(of_losses);
-  }
+  const auto add = [&](const nlohmann::json& more) { json.update(more); };
+  add(cpu_json(*this));
+  if (bench_case.mode == Mode::kAllReduce) add(all_reduces_json(*this));
+  if (losses) add(losses_json(*this));
+  if (turns) add(turns_json(*turns));
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/bench/rank.h"
+#include "cli/measure/quartiles.h"
 
 namespace dlcp::cli {
 
@@ -30,6 +31,18 @@ struct LossReport {
 LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
                             std::size_t elements, bool direct = false, bool rounds = false);
 
+// Additional results of plugins that run in turn.
+struct Turns {
+  std::string settings;  // of this plugin alone
+  // One value for each turn, and the ratios of each round's value to the first plugin's; by the
+  // names of the report's JSON.
+  std::map<std::string, std::vector<double>> values;
+  std::map<std::string, Quartiles> ratios;
+  // CPU time of the idle plugins' threads in this plugin's turns, as a share of one core; the sum
+  // of all ranks.
+  double others_cpu_share = 0;
+};
+
 struct Report {
   BenchCase bench_case;
   std::string plugin_name;
@@ -43,6 +56,7 @@ struct Report {
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
   double cpu_s_per_gib = 0;
+  double kernel_s_per_gib = 0;  // part of cpu_s_per_gib
   Mismatch wrong;
   Histogram times;
   std::string error;
@@ -57,6 +71,7 @@ struct Report {
   std::optional<std::uint64_t> switch_sums;  // sums of the switch that bench started
   bool killed = false;                       // a rank was killed on purpose
   std::vector<RankEnd> rank_ends;            // by rank
+  std::optional<Turns> turns;
 
   nlohmann::json to_json() const;
 };

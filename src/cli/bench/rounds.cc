@@ -36,14 +36,14 @@ void run_rounds(Session& session, Round& round) {
     what = agree(session, what);
     if (what == kStop) break;
     const std::uint64_t bytes = round.bytes_received();
-    const double cpu = cpu_seconds();
+    const CpuTime cpu = cpu_time();
     const std::int64_t start = now_ns();
     round.execute();
     const std::int64_t took = now_ns() - start;
     if (what == kCounted) {
       r.times.add(took);
       r.seconds += static_cast<double>(took) * 1e-9;
-      r.cpu_seconds += cpu_seconds() - cpu;
+      r.cpu += cpu_time() - cpu;
       r.messages++;
       r.bytes += round.bytes_received() - bytes;
     }

@@ -7,11 +7,12 @@
 #include "cli/bench/coordinator.h"
 #include "cli/bench/modes.h"
 #include "cli/bench/own_servers.h"
-#include "cli/bench/silence.h"
+#include "cli/bench/turns.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/launch/clock.h"
 #include "cli/launch/rendezvous.h"
+#include "cli/launch/silence.h"
 
 namespace dlcp::cli {
 namespace {
@@ -68,19 +69,19 @@ Runner::~Runner() {
   if (line_ >= 0) close(line_);
 }
 
-Report Runner::lead(const BenchCase& c) {
+std::vector<Report> Runner::lead(const BenchCase& c) {
   if (c.algorithm == Algorithm::kSwitch && c.switch_name.empty()) {
     OwnSwitch own(c);
     BenchCase named = c;
     named.switch_name = own.name();
-    Report report = lead(named);
+    Report report = std::move(lead(named).front());
     report.switch_sums = own.sums();
     const bool wanted = sums_by_switch(c) && report.exit_code == ExitCode::kOk && c.ranks > 1;
     if (wanted && own.sums() <= 1) {  // the first sum is that of the workers' greeting
       report.exit_code = ExitCode::kTransport;
       report.error = "the switch has added no sum; run with NCCL_DEBUG=WARN to see the reason";
     }
-    return report;
+    return {report};
   }
   if (c.own_hubs > 0) {
     const OwnHubs own(c);
@@ -100,7 +101,8 @@ Report Runner::lead(const BenchCase& c) {
   Progress progress(c, shared);
   Coordinator coordinator(c, lines, local, shared, [&] { progress.tick(); });
   const auto results = coordinator.run();
-  return make_report(c, results, coordinator.killed_at_ns());
+  if (c.turns > 0) return make_turn_reports(c, results);
+  return {make_report(c, results, coordinator.killed_at_ns())};
 }
 
 ExitCode Runner::follow(const BenchCase& c) {

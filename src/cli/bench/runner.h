@@ -20,8 +20,8 @@ class Runner {
 
   // Whether this process makes the report.
   bool leads() const { return !world_ || world_->rank == 0; }
-  // lead() returns the report; follow() returns how this process's rank ended.
-  Report lead(const BenchCase& bench_case);
+  // lead() returns a report for each plugin; follow() returns how this process's rank ended.
+  std::vector<Report> lead(const BenchCase& bench_case);
   ExitCode follow(const BenchCase& bench_case);
 
  private:

@@ -42,7 +42,7 @@ class Stream {
   std::int64_t last_at_ = 0;
   std::uint64_t received_ = 0;  // messages on all connections
   std::uint64_t first_count_ = 0;
-  double first_cpu_ = 0;
+  CpuTime first_cpu_;
   double check_seconds_ = 0;
 };
 
@@ -68,7 +68,7 @@ void Stream::begin() {
   warm_at_ = now + static_cast<std::int64_t>(warmup * 1e9);
   end_at_ = warm_at_ + static_cast<std::int64_t>(c_.seconds * 1e9);
   first_at_ = last_at_ = now;
-  first_cpu_ = cpu_seconds();
+  first_cpu_ = cpu_time();
 }
 
 bool Stream::check(RecvFlow& flow) {
@@ -100,7 +100,7 @@ void Stream::note_arrival() {
   if (warm_) return;
   first_at_ = last_at_;
   first_count_ = received_;
-  first_cpu_ = cpu_seconds();
+  first_cpu_ = cpu_time();
   check_seconds_ = 0;
 }
 
@@ -114,7 +114,7 @@ void Stream::housekeep() {
       bytes += flow->posted();  // progress; the unit does not matter
     if (!warm_ && now >= warm_at_) {
       warm_ = true;
-      first_cpu_ = cpu_seconds();
+      first_cpu_ = cpu_time();
     }
   }
   s_.control.alive(bytes);
@@ -149,7 +149,7 @@ void Stream::run() {
 
 void Stream::report() {
   RankResult& r = s_.result;
-  r.cpu_seconds = cpu_seconds() - first_cpu_ - check_seconds_;
+  r.cpu = cpu_time() - first_cpu_ - CpuTime{check_seconds_, 0};
   if (!recvs_.empty()) {
     r.seconds = static_cast<double>(last_at_ - first_at_) * 1e-9;
     r.messages = received_ - first_count_;

@@ -51,6 +51,11 @@ CLI::Option* add_texts(CLI::App& verb, const std::string& name, std::vector<std:
   return verb.add_option(name, values, help);
 }
 
+CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
+                          const std::string& help) {
+  return verb.add_option(name, values, help)->allow_extra_args(false);
+}
+
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help) {
   return verb.add_option(name, values, help);

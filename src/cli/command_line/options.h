@@ -29,6 +29,9 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& valu
                       const std::string& help);
 CLI::Option* add_texts(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
                        const std::string& help);
+// An option that may be given several times, each time with one value.
+CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
+                          const std::string& help);
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help);
 // Takes the value from this environment variable if the command line does not give it.

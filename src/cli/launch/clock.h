@@ -21,13 +21,29 @@ inline double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-inline double cpu_seconds() {
+// Seconds in user mode and in the kernel. The sum is exact, but most kernels estimate the parts
+// from samples.
+struct CpuTime {
+  double user = 0;
+  double kernel = 0;
+  double total() const { return user + kernel; }
+  CpuTime& operator+=(const CpuTime& other) {
+    user += other.user;
+    kernel += other.kernel;
+    return *this;
+  }
+  friend CpuTime operator-(const CpuTime& a, const CpuTime& b) {
+    return {a.user - b.user, a.kernel - b.kernel};
+  }
+};
+
+inline CpuTime cpu_time() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
 }
 
 }  // namespace dlcp::cli

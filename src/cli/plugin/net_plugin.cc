@@ -4,8 +4,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
 
 #include <climits>
+#include <fstream>
 #include <utility>
 
 #include "cli/own_plugin.h"
@@ -155,6 +158,26 @@ std::unique_ptr<NetPlugin> adapt_highest(void* library, int wanted) {
   return net;
 }
 
+// The loader never loads a file twice, but it takes a copy in memory for a different file. The
+// copy's descriptor stays open, because the loader knows the copy by the descriptor's number.
+void* load_copy(const std::string& path) {
+  const int fd = memfd_create("plugin", MFD_CLOEXEC);
+  if (fd < 0) return nullptr;
+  const std::string copy = fmt::format("/proc/self/fd/{}", fd);
+  std::ofstream(copy, std::ios::binary) << std::ifstream(path, std::ios::binary).rdbuf();
+  return dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+void* load(const std::string& path, bool apart) {
+  void* const present = apart ? dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (present == nullptr) return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const link_map* file = nullptr;
+  void* copy = nullptr;
+  if (dlinfo(present, RTLD_DI_LINKMAP, &file) == 0) copy = load_copy(file->l_name);
+  dlclose(present);
+  return copy;
+}
+
 }  // namespace
 
 LoadedPlugin::LoadedPlugin(void* library, std::unique_ptr<NetPlugin> net, std::string path)
@@ -170,7 +193,7 @@ LoadedPlugin::~LoadedPlugin() {
   if (library_ != nullptr) dlclose(library_);
 }
 
-Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
+Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi, bool apart) {
   std::string tries[3] = {name, "", ""};
   if (name.empty()) {
     tries[0] = own_plugin_path();
@@ -182,7 +205,7 @@ Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
   std::string why;
   for (const std::string& path : tries) {
     if (path.empty()) continue;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* library = load(path, apart);
     if (library == nullptr) {
       const char* text = dlerror();
       why += (why.empty() ? "" : "; ") + std::string(text != nullptr ? text : path);

@@ -57,13 +57,14 @@ class NetPlugin : public Registrar {
 class LoadedPlugin {
  public:
   // `name` as in NCCL_NET_PLUGIN: a path, a soname, or X for libnccl-net-X.so; empty for our
-  // plugin, in ../lib of this executable. `abi`: the version to use; 0 for the highest.
-  static Result<LoadedPlugin> open(const std::string& name, int abi = 0);
+  // plugin, in ../lib of this executable. `abi`: the version to use; 0 for the highest. `apart`: if
+  // this process has loaded the same file before, loads a copy, which shares no variables with it.
+  static Result<LoadedPlugin> open(const std::string& name, int abi = 0, bool apart = false);
   LoadedPlugin(LoadedPlugin&& other) noexcept;
   LoadedPlugin& operator=(LoadedPlugin&&) = delete;
   ~LoadedPlugin();
 
-  NetPlugin& net() { return *net_; }
+  NetPlugin& net() const { return *net_; }
   // NCCL's side of the plugin's profiler, of that version or the highest (0); null if there is
   // none.
   std::unique_ptr<NcclPart> nccl_part(int version = 0) { return NcclPart::open(library_, version); }

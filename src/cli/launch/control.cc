@@ -1,9 +1,9 @@
-#include "cli/bench/control.h"
+#include "cli/launch/control.h"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/bench/bench_case.h"
+#include "cli/launch/bench_error.h"
 
 namespace dlcp::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/shared_area.h"
 #include "cli/launch/frames.h"
+#include "cli/launch/shared_area.h"
 
 namespace dlcp::cli {
 
