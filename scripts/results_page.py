@@ -29,19 +29,22 @@ def circumstances(root):
 def markdown(results, runs, seconds, where, number):
     """The page as text. `number` formats a figure as in the table on the terminal."""
     lines = ["# Measured", "",
-             f"Written by `scripts/bench --page`. Medians of {runs} alternating run{'s' if runs > 1 else ''} per side, "
-             f"{seconds:g} s each; TCP uses cubic. "
+             f"Written by `scripts/bench --page`. Medians of {runs} round{'s' if runs > 1 else ''}, in which both sides "
+             f"transfer in turn for {seconds:g} s or a multiple; TCP uses cubic. "
              f"Commit {where['commit']}, {where['date']}, kernel {where['kernel']}, {where['cores']} cores of "
              f"{where['processor']}, load {where['load']} before the start.", "",
-             "| row | unit | DLCP | TCP, or other | ratio | target | result |", "|---|---|---|---|---|---|---|"]
+             "| row | unit | DLCP | TCP, or other | ratio (quartiles) | target | result |", "|---|---|---|---|---|---|---|"]
     for result in results:
         other = number(result.get("other"))
         if result.get("against", "tcp") != "tcp":
             other += f" ({result['against']})"
+        ratio = number(result.get("ratio"))
+        if result.get("ratio_quartiles"):
+            ratio += f" ({number(result['ratio_quartiles'][0])} to {number(result['ratio_quartiles'][2])})"
         verdict = "; ".join(result["errors"]).replace("|", "\\|") or {True: "met", False: "**missed**", None: ""}[result["met"]]
         verdict = "; ".join(filter(None, [verdict, *(note.replace("|", "\\|") for note in result.get("notes", []))]))
         lines.append(f"| {result['row']} | {result.get('unit', '')} | {number(result.get('ours'))} | {other} "
-                     f"| {number(result.get('ratio'))} | {result['target']} | {verdict} |")
+                     f"| {ratio} | {result['target']} | {verdict} |")
     failed = sum(bool(result["errors"]) for result in results)
     met, missed = (sum(result["met"] is wanted and not result["errors"] for result in results) for wanted in (True, False))
     return "\n".join([*lines, "", f"{met} targets met, {missed} missed, {failed} rows failed."]) + "\n"
