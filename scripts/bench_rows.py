@@ -131,7 +131,8 @@ MANY = tuple(row for net, cut, least in (("cut1500x8", "cut", 0.9), ("veth8", "v
 # Hosts on which other threads use the cores as well. As in NCCL, a rank gives its core up when it has nothing to do.
 BUSY = tuple(Row(f"{name}-{cut}-busy{busy}", net, (*bench, "--idle", "yield"), busy=busy)
              for net, cut in (("cut1500", "cut"), ("veth4", "veth"))
-             for name, bench in (("bw-1M", ("--mode", "bw", "--size", "1M")), ("ring-16M", RING))
+             for name, bench in (("bw-4K", ("--mode", "bw", "--size", "4K")),
+                                 ("bw-1M", ("--mode", "bw", "--size", "1M")), ("ring-16M", RING))
              for busy in (1, 2))
 
 # Numbers distributed like gradients, compressed as by default. "off": DLCP with DLCP_COMPRESS=off.
