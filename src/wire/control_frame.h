@@ -124,7 +124,7 @@ struct MessageReport {
   std::uint32_t message = 0;
   std::uint32_t first_missing = 0;
   std::uint16_t bitmap_words = 0;  // 64-bit words in StreamReport::bitmap, in order of reports
-  bool closing = false;            // not complete: the receiver's card may still write its memory
+  bool closing = false;            // all has arrived, but its memory may still be written
 };
 
 // The packet that a card placed last on a path. In ACKs to senders of such packets only.

@@ -223,6 +223,28 @@ TEST_CASE("the chunks of a compressed message have a size of their own, equal in
   CHECK(std::ranges::all_of(buffer, [](std::byte byte) { return byte == std::byte{1}; }));
 }
 
+TEST_CASE("a message is reported as closing while received data waits for its placement") {
+  Queue q;
+  std::vector<std::byte> buffer(300);
+  REQUIRE_FALSE(q.queue.post(7, buffer, q.placements, true));
+  for (std::uint32_t offset : {0u, 128u, 256u})
+    q.data(0, 300, offset);
+  const auto report = [&] {
+    wire::StreamReport stream;
+    q.queue.report(stream, 1000);
+    REQUIRE(stream.messages.size() == 1);
+    CHECK(stream.messages[0].first_missing == 3);  // so that no chunk counts as lost
+    return stream.messages[0];
+  };
+  for (const bool last : {false, false, true}) {
+    CHECK(report().closing);
+    CHECK_FALSE(q.queue.pop_done());
+    CHECK(q.queue.on_placed(0) == last);
+  }
+  CHECK(q.queue.pop_done()->request == 7);
+  CHECK(q.queue.completed() == 1);
+}
+
 // ---- messages that a card places
 
 TEST_CASE("a placed message is complete only after its last permission has ended") {

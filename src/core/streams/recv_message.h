@@ -29,7 +29,6 @@ struct RecvMessage {
   std::uint32_t placing = 0;        // placements in progress
   std::uint32_t permits = 0;        // permissions of the sender's card to write here
   bool provisional = false;         // the length is not known yet: `bytes` is that of the buffer
-  std::uint32_t last = 0;           // the chunk that completed the message, not reported before
   std::uint32_t highest = 0;        // highest chunk received
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
   Bitmap present;
@@ -47,8 +46,8 @@ struct RecvMessage {
 
   bool whole() const { return started && received == chunks; }  // no chunk is missing
   bool complete() const { return whole() && placing == 0 && permits == 0; }
-  // All packets have arrived, but the card may still write late copies of them.
-  bool closing() const { return permits > 0 && whole(); }
+  // All packets have arrived, but are not all placed yet, or the card may still write late copies.
+  bool closing() const { return whole() && (placing > 0 || permits > 0); }
 };
 
 // The meaning of a packet for its message.

@@ -11,11 +11,6 @@ namespace {
 // Bytes of the report of one message, without its bitmap (wire/control_frame).
 constexpr std::size_t kReportBytes = 10;
 
-// The chunk's bit in this word of a bitmap; 0 if the bit is in another word.
-std::uint64_t bit_in(std::size_t word, std::uint32_t chunk) {
-  return chunk / Bitmap::kWordBits == word ? std::uint64_t{1} << (chunk % Bitmap::kWordBits) : 0;
-}
-
 // A licensed packet that was sent only once and arrives late is not a spurious retransmission.
 bool may_be_given_up(const wire::DataHeader& header) {
   return header.licensed && !header.retransmission;
@@ -108,8 +103,7 @@ void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t chunk) {
   RecvMessage& message = at(number);
   ++message.received;
   message.highest = std::max(message.highest, chunk);
-  message.last = chunk;
-  if (message.closing())
+  if (message.permits > 0 && message.whole())
     close(number);
   else if (message.complete())
     report_done();
@@ -290,7 +284,6 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
     message.holes.push_back({from, to});
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
-    message.last = static_cast<std::uint32_t>(begin);  // a received one may have been reported
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
     for (std::size_t chunk = begin; chunk < end; ++chunk) {  // late packets then count as
                                                              // duplicates
@@ -347,17 +340,12 @@ void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
     report.closing = message.closing();
     message.first_missing =
         static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
-    // One chunk of a message that has arrived but is not placed yet is not reported: the sender
-    // must not count the message as complete.
-    const bool withheld = message.whole() && message.placing > 0;
-    report.first_missing =
-        withheld ? std::min(message.first_missing, message.last) : message.first_missing;
+    report.first_missing = message.first_missing;
     if (report.first_missing > message.highest) continue;  // no hole: nothing beyond first_missing
     const std::size_t begin = report.first_missing / Bitmap::kWordBits;
     const std::size_t end = message.highest / Bitmap::kWordBits + 1;
     for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
-      stream.bitmap.push_back(message.present.word(word) &
-                              ~(withheld ? bit_in(word, message.last) : 0));
+      stream.bitmap.push_back(message.present.word(word));
       ++report.bitmap_words;
     }
   }

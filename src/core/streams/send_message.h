@@ -65,7 +65,7 @@ struct SendMessage {
   std::uint32_t acked_count = 0;
   std::uint32_t lost_count = 0;
   bool reported = false;
-  bool closing = false;  // has arrived, but the receiver's card may still write to its memory
+  bool closing = false;  // has arrived, but the receiver's memory may still be written
   bool licensed = false;
   bool forgoes = false;  // licensed, and not requested as a whole so far
   Bitmap acked;
