@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/system_text.h"
+
 namespace dlcp::datapath {
 namespace {
 
@@ -114,6 +116,14 @@ Status MemoryRegions::add(const GpuMemory& memory) {
   if (region->users == 0 && is_dma_buf) {
     region->dma_buf = Fd(::fcntl(memory.dma_buf, F_DUPFD_CLOEXEC, 0));
     region->offset = memory.offset;
+    if (!region->dma_buf.valid()) {
+      const int code = errno;
+      regions_.erase(range_of(memory.bytes));
+      return Error{ErrorCode::kSystem,
+                   fmt::format("cannot duplicate descriptor {} of GPU memory: {}", memory.dma_buf,
+                               system_text(code)),
+                   "allow the process more open files (`ulimit -n`)"};
+    }
   }
   return use(memory.bytes, *region);
 }

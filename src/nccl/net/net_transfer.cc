@@ -24,6 +24,11 @@ Error too_large(std::size_t bytes) {
           "the caller must respect maxP2pBytes, as NCCL does"};
 }
 
+Error no_connection(const char* call) {
+  return {ErrorCode::kInvalidArgument, fmt::format("{} without a connection", call),
+          "the caller must pass a sendComm or recvComm; please report this message"};
+}
+
 Error wrong_type(int type) {
   return {ErrorCode::kInvalidUsage,
           fmt::format("memory of type {} cannot be registered: only host memory (type {}) and GPU "
@@ -62,9 +67,10 @@ ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
       [&] {
         *registration = nullptr;
         const std::span<std::byte> memory(static_cast<std::byte*>(data), bytes);
-        if (comm != nullptr && type == kPtrCuda)
+        if (comm == nullptr) return refuse(no_connection("regMr"));
+        if (type == kPtrCuda)
           return register_gpu(*static_cast<Comm*>(comm), {memory}, registration);
-        if (comm == nullptr || type != kPtrHost) return refuse(wrong_type(type));
+        if (type != kPtrHost) return refuse(wrong_type(type));
         auto made = std::make_unique<Registration>(Registration{memory.data(), bytes});
         static_cast<Comm*>(comm)->bundle.register_memory({made->data, made->bytes, made.get()});
         *registration = made.release();
@@ -78,7 +84,12 @@ ResultCode register_dma_buf(void* comm, void* data, std::size_t bytes, int type,
       "regMrDmaBuf",
       [&] {
         *registration = nullptr;
-        if (comm == nullptr || type == kPtrHost || descriptor < 0) return refuse(wrong_type(type));
+        if (comm == nullptr) return refuse(no_connection("regMrDmaBuf"));
+        if (type == kPtrHost || descriptor < 0)
+          return refuse(
+              {ErrorCode::kInvalidArgument,
+               fmt::format("regMrDmaBuf of memory of type {} with descriptor {}", type, descriptor),
+               "only GPU memory has a dma-buf; please report this message"});
         const std::span<std::byte> memory(static_cast<std::byte*>(data), bytes);
         return register_gpu(*static_cast<Comm*>(comm), {memory, descriptor, offset}, registration);
       });
