@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/overlap.h"
 #include "util/system_text.h"
 
 namespace dlcp::datapath {
@@ -16,6 +17,8 @@ namespace {
 // to it (placement/gpu_writes.h).
 constexpr int kGpu = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
 constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING;
+
+constexpr std::size_t kPastGpuMax = 256;  // ranges
 
 constexpr const char* kWithoutGpu =
     "or set NCCL_NET_GDR_LEVEL=LOC, so that NCCL copies through host memory";
@@ -84,6 +87,7 @@ Status MemoryRegions::use(std::span<std::byte> memory, Region& region) {
 
 Status MemoryRegions::add(std::span<std::byte> memory) {
   if (memory.empty()) return Unit{};
+  forget_past_gpu(memory);
   Region* const region = find_or_make(memory, Kind::kHost);
   if (region == nullptr) {
     return Error{ErrorCode::kInvalidUsage,
@@ -96,6 +100,7 @@ Status MemoryRegions::add(std::span<std::byte> memory) {
 
 Status MemoryRegions::add(const GpuMemory& memory) {
   if (memory.bytes.empty()) return Unit{};
+  forget_past_gpu(memory.bytes);
   const bool is_dma_buf = memory.dma_buf >= 0;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.bytes.data());
   if (const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -138,10 +143,24 @@ MrPtr MemoryRegions::register_piece(std::span<std::byte> piece, int access) {
 void MemoryRegions::release(std::span<std::byte> memory) {
   const auto found = regions_.find(range_of(memory));
   if (found != regions_.end() && --found->second.users == 0) {
-    gpu_regions_ -= found->second.kind == Kind::kHost ? 0 : 1;
+    if (found->second.kind != Kind::kHost) {
+      --gpu_regions_;
+      if (past_gpu_.size() == kPastGpuMax) past_gpu_.erase(past_gpu_.begin());
+      past_gpu_.push_back(memory);
+    }
     regions_.erase(found);
     last_ = {};
   }
+}
+
+void MemoryRegions::forget_past_gpu(std::span<const std::byte> memory) {
+  std::erase_if(
+      past_gpu_, [&](const auto past) { return overlap(past, memory); });
+}
+
+bool MemoryRegions::was_on_gpu(std::span<const std::byte> piece) const {
+  return std::ranges::any_of(
+      past_gpu_, [&](const auto past) { return overlap(past, piece); });
 }
 
 // Searches backwards from the last region that begins at or before the piece; few regions overlap.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "datapath/gpu_memory.h"
 #include "datapath/verbs/verbs_card.h"
@@ -43,6 +44,9 @@ class MemoryRegions {
   }
   // The registration that covers `piece` of GPU memory; nullptr if there is none.
   ibv_mr* gpu_region_of(std::span<const std::byte> piece);
+  // True if the piece is in GPU memory whose registration has ended, and no memory was registered
+  // there since.
+  bool was_on_gpu(std::span<const std::byte> piece) const;
   // A further registration of a piece, as memory of the same kind. Null if it is not registered,
   // or the card refuses.
   MrPtr register_piece(std::span<std::byte> piece, int access);
@@ -63,6 +67,7 @@ class MemoryRegions {
     return {begin, begin + memory.size()};
   }
   using Regions = std::map<Range, Region>;
+  void forget_past_gpu(std::span<const std::byte> memory);
   Region* find_or_make(std::span<std::byte> memory, Kind kind);
   Status use(std::span<std::byte> memory, Region& region);
   MrPtr register_with(const Region& region, std::span<std::byte> memory, std::uint64_t offset,
@@ -74,8 +79,9 @@ class MemoryRegions {
   const bool bindable_;
   Regions regions_;
   std::size_t gpu_regions_ = 0;
-  std::uintptr_t longest_ = 0;  // longest region so far; bounds the search
-  Range last_{};                // the last region found, for the next packet
+  std::vector<std::span<const std::byte>> past_gpu_;  // for was_on_gpu()
+  std::uintptr_t longest_ = 0;                        // longest region so far; bounds the search
+  Range last_{};                                      // the last region found, for the next packet
   std::uint32_t last_key_ = 0;
 };
 

@@ -194,7 +194,13 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
   }
   const bool is_on_gpu =
       ring.fits_inline(packet) && !packet.payload.empty() && regions_.is_on_gpu(packet.payload);
-  ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload), is_on_gpu);
+  const auto key = regions_.key_of(packet.payload);
+  if (!key && !packet.payload.empty() && regions_.was_on_gpu(packet.payload)) {
+    reaches_past_gpu_ = true;  // the processor would have to copy it, which ends the process
+    ++counters_.tx_lost;
+    return true;
+  }
+  ring.add(packet, *way_.handle, peer_.queue_pair, key, is_on_gpu);
   if (handles_.is_full()) ring.signal_last();
   return true;
 }
@@ -282,6 +288,12 @@ bool VerbsDatapath::arm() {
 }
 
 std::optional<Error> VerbsDatapath::failure() const {
+  if (reaches_past_gpu_) {
+    return Error{ErrorCode::kInternal,
+                 fmt::format("a packet for {} refers to GPU memory that is not registered any more",
+                             to_string(card_->port)),
+                 "please report this message; DLCP_ROCE_PLACEMENT=off avoids GPU memory"};
+  }
   if (!gone_ && !receive_->is_broken())
     return placer_ != nullptr ? placer_->failure() : std::nullopt;
   return Error{ErrorCode::kSystem,

@@ -1,4 +1,4 @@
-// Registrations of GPU memory that fail. The memory is mapped without any access, so
+// Registrations of GPU memory that fail or have ended. The memory is mapped without any access, so
 // that a test ends if the processor touches it.
 #include <sys/resource.h>
 
@@ -15,7 +15,43 @@ struct GpuPair : Pair {
     card->has_dma_buf = true;
     connect(1);
   }
+  // Sends an ordinary packet with that payload.
+  void send(std::span<const std::byte> payload) {
+    wire::TxPacket packet;
+    packet.header_bytes = 44;
+    packet.payload = payload;
+    packet.destination = &b.datapath->local_address();
+    CHECK(a.datapath->send(std::span(&packet, 1)) == 1);
+  }
 };
+
+TEST_CASE("a packet whose GPU memory is not registered any more is lost and fails the device") {
+  GpuPair pair;
+  GpuBuffer buffer(kBytes);
+  const std::size_t bytes = GENERATE(64, 900);  // with and without a copy for host memory
+  const auto payload = buffer.bytes().subspan(100, bytes);
+  REQUIRE(pair.a.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
+  pair.send(payload);
+  pair.a.datapath->release_memory(buffer.bytes());
+  CHECK_FALSE(pair.a.datapath->failure());
+  pair.send(payload);
+  CHECK(pair.a.datapath->counters().tx_lost == 1);
+  REQUIRE(pair.a.datapath->failure());
+  CHECK_THAT(pair.a.datapath->failure()->what, Contains("GPU memory that is not registered"));
+}
+
+TEST_CASE("memory that is registered where GPU memory was is sent again") {
+  GpuPair pair;
+  std::vector<std::byte> memory(kBytes);
+  REQUIRE(pair.a.placer().register_gpu_memory({memory}).ok());
+  pair.a.datapath->release_memory(memory);
+  const auto half = std::span(memory).first(kBytes / 2);
+  REQUIRE(pair.a.datapath->register_memory(half).ok());
+  pair.a.datapath->release_memory(half);
+  pair.send(std::span(memory).subspan(3000, 900));
+  CHECK(pair.a.datapath->counters().tx_lost == 0);
+  CHECK_FALSE(pair.a.datapath->failure());
+}
 
 TEST_CASE("without a free descriptor, the registration of a dma-buf names this reason") {
   GpuPair pair;
