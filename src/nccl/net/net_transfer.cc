@@ -38,6 +38,14 @@ Error wrong_type(int type) {
 }
 
 ResultCode register_gpu(Comm& comm, const datapath::GpuMemory& memory, void** registration) {
+  // NCCL 2.20 to 2.23 try this when an application registers a buffer, whatever ptrSupport says.
+  if (const auto setup = comm.context->setup();
+      setup->ok() && setup->value().settings.placement == engine::PlacementChoice::kOff) {
+    return refuse({ErrorCode::kInvalidUsage,
+                   "GPU memory cannot be registered: no network card accesses it, because "
+                   "DLCP_ROCE_PLACEMENT is off",
+                   "NCCL copies GPU memory through its host buffers"});
+  }
   if (const Status done = comm.bundle.register_gpu_memory(memory); !done)
     return refuse(done.error());
   *registration =

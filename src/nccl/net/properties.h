@@ -44,7 +44,9 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.maxComms = kConnectionsMax;
   out.maxRecvs = 1;
   if constexpr (requires { out.regIsGlobal; })
-    out.regIsGlobal = 1;  // a registration only records the region
+    // Host memory is only recorded. Registering GPU memory takes long, and NCCL 2.20 to 2.23 would
+    // do it at each operation.
+    out.regIsGlobal = device.pointers == kPtrHost ? 1 : 0;
   if constexpr (requires { out.netDeviceType; }) {
     out.netDeviceType = kNetDeviceHost;
     out.netDeviceVersion = kNetDeviceInvalidVersion;
