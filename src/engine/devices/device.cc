@@ -72,10 +72,17 @@ const Access* Device::over(const Carrier& carrier) const {
   return found == accesses.end() ? nullptr : found->get();
 }
 
-datapath::GpuAccess gpu_access(const Device& device, const Settings& settings) {
-  for (const Carrier* carrier : carriers())
-    if (const Access* access = device.over(*carrier)) return access->gpu_access(settings);
-  return {};
+datapath::GpuAccess gpu_access(const std::vector<Device>& devices, std::size_t index,
+                               const Settings& settings) {
+  const auto preferred = [](const Device& device) -> const Access* {
+    for (const Carrier* carrier : carriers())
+      if (const Access* access = device.over(*carrier)) return access;
+    return nullptr;
+  };
+  for (const Device& device : devices)
+    if (const Access* access = preferred(device)) access->begin_gpu_access(settings);
+  const Access* const access = preferred(devices[index]);
+  return access != nullptr ? access->gpu_access(settings) : datapath::GpuAccess{};
 }
 
 Result<std::vector<Device>> choose_devices(const Settings& settings) {

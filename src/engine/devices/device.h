@@ -30,6 +30,8 @@ class Access {
   virtual const Carrier& over() const = 0;
   virtual Result<OpenedDevice> open(const Settings& settings) const = 0;
   // The GPU memory that messages may be in. May test the device, which takes up to a second, once.
+  // begin_gpu_access() starts such a test and does not wait for it.
+  virtual void begin_gpu_access(const Settings&) const {}
   virtual datapath::GpuAccess gpu_access(const Settings&) const { return {}; }
 };
 
@@ -41,8 +43,11 @@ struct Device : datapath::Interface {
   const Access* over(const Carrier& carrier) const;
 };
 
-// The GPU memory that NCCL may pass, which is that of the preferred carrier.
-datapath::GpuAccess gpu_access(const Device& device, const Settings& settings);
+// The GPU memory that NCCL may pass through the device of this index, which is that of its
+// preferred carrier. If this needs a test, all devices are tested at the same time, because NCCL
+// asks for each.
+datapath::GpuAccess gpu_access(const std::vector<Device>& devices, std::size_t index,
+                               const Settings& settings);
 
 Result<std::vector<Device>> choose_devices(const Settings& settings);
 

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "datapath/verbs/verbs_options.h"
 #include "engine/devices/placement_plan.h"
+#include "engine/devices/placement_trial.h"
 
 namespace dlcp::engine {
 
@@ -27,7 +26,8 @@ std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
 
 class RoceAccess final : public Access {
  public:
-  explicit RoceAccess(datapath::RocePort port) : port_(std::move(port)) {}
+  explicit RoceAccess(datapath::RocePort port)
+      : port_(std::move(port)), trial_([this] { return datapath::test_placement(port_); }) {}
 
   const Carrier& over() const override { return kRoce; }
   Result<OpenedDevice> open(const Settings& settings) const override {
@@ -41,6 +41,7 @@ class RoceAccess final : public Access {
     auto opened = datapath::open_verbs(options);
     if (!opened && options.placement.places()) {
       plan.text = "received data is copied, because " + opened.error().message();
+      trial_.replace(opened.error());  // GPU memory is not announced any more
       options.placement = {};
       opened = datapath::open_verbs(options);
     }
@@ -57,6 +58,14 @@ class RoceAccess final : public Access {
     device.datapath = std::move(opened->datapath);
     return device;
   }
+  void begin_gpu_access(const Settings& settings) const override {
+    plan_placement(
+        settings, port_,
+        [this](const auto&) -> PlacementTrial::Ability {
+          trial_.begin();
+          return datapath::PlacementAbility{};
+        });
+  }
   datapath::GpuAccess gpu_access(const Settings& settings) const override {
     return plan_of(settings).ability.places_in_gpus();
   }
@@ -64,18 +73,11 @@ class RoceAccess final : public Access {
  private:
   PlacementPlan plan_of(const Settings& settings) const {
     return plan_placement(
-        settings, port_, [this](const auto&) { return tested(); });
-  }
-  // The device is tested once for all its lanes.
-  Result<datapath::PlacementAbility> tested() const {
-    const std::lock_guard lock(mutex_);
-    if (!tested_) tested_ = datapath::test_placement(port_);
-    return *tested_;
+        settings, port_, [this](const auto&) { return trial_.result(); });
   }
 
   const datapath::RocePort port_;
-  mutable std::mutex mutex_;
-  mutable std::optional<Result<datapath::PlacementAbility>> tested_;
+  mutable PlacementTrial trial_;  // once for all lanes of the device
 };
 
 }  // namespace

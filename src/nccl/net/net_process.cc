@@ -98,7 +98,7 @@ Result<DeviceProperties> properties(int device) {
   // NCCL asks for both plugins together, and direct exchange adds in host memory.
   const auto gpu = engine::nccl_offers_collnet()
                        ? datapath::GpuAccess{}
-                       : engine::gpu_access(from, setup->value().settings);
+                       : engine::gpu_access(setup->value().devices, index, setup->value().settings);
   return describe(from, setup->value().measured[index], gpu);
 }
 

@@ -1,0 +1,29 @@
+#include "engine/devices/placement_trial.h"
+
+namespace dlcp::engine {
+
+std::shared_future<PlacementTrial::Ability> PlacementTrial::begun() {
+  const std::lock_guard lock(mutex_);
+  // Without the second flag, this would fail if the system had no room for another thread.
+  if (!running_.valid())
+    running_ = std::async(std::launch::async | std::launch::deferred, test_).share();
+  return running_;
+}
+
+void PlacementTrial::begin() {
+  begun();
+}
+
+PlacementTrial::Ability PlacementTrial::result() {
+  const auto running = begun();
+  running.wait();
+  const std::lock_guard lock(mutex_);
+  return failure_ ? Ability(*failure_) : running.get();
+}
+
+void PlacementTrial::replace(Error error) {
+  const std::lock_guard lock(mutex_);
+  failure_ = std::move(error);
+}
+
+}  // namespace dlcp::engine
