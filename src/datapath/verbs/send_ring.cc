@@ -14,9 +14,10 @@ constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
 
-SendRing::SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests,
-                   VerbsCounters& counters)
+SendRing::SendRing(VerbsCard& card, const MemoryRegions& regions, std::uint8_t name,
+                   std::uint32_t requests, VerbsCounters& counters)
     : card_(card),
+      regions_(regions),
       name_(name),
       counters_(counters),
       slots_(std::bit_floor(requests)),
@@ -39,9 +40,10 @@ SendRing::~SendRing() {
   discard();
 }
 
-Result<std::unique_ptr<SendRing>> SendRing::open(VerbsCard& card, std::uint8_t name,
-                                                 std::uint32_t requests, VerbsCounters& counters) {
-  std::unique_ptr<SendRing> ring(new SendRing(card, name, requests, counters));
+Result<std::unique_ptr<SendRing>> SendRing::open(VerbsCard& card, const MemoryRegions& regions,
+                                                 std::uint8_t name, std::uint32_t requests,
+                                                 VerbsCounters& counters) {
+  std::unique_ptr<SendRing> ring(new SendRing(card, regions, name, requests, counters));
   ring->mr_ = {card.verbs->reg_mr(card.pd.get(), ring->memory_.data(), ring->memory_.size(), 0),
                {card.verbs.get()}};
   if (ring->mr_ == nullptr) return verbs_error("register memory for sending", card.port, 0);
@@ -67,7 +69,7 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
                    bool is_on_gpu) {
   Slot& slot = slots_[slot_of(added_)];
   std::byte* const own = memory_of(added_);
-  const std::size_t bytes = packet.header_bytes + packet.payload.size();
+  std::size_t bytes = packet.header_bytes + packet.payload.size();
   const bool is_inline = bytes <= inline_bytes_ && !is_on_gpu;
   ibv_send_wr& request = chain_[chained_];
   ibv_sge* piece = request.sg_list;
@@ -82,7 +84,10 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
     last_of_user_ = chained_;
     ++counters_.tx_zero_copy;
   } else {
-    if (!packet.payload.empty())
+    if (!packet.payload.empty() && regions_.was_on_gpu(packet.payload)) {
+      lacks_payload_ = true;
+      bytes = packet.header_bytes;
+    } else if (!packet.payload.empty())
       std::memcpy(own + packet.header_bytes, packet.payload.data(), packet.payload.size());
     *piece++ = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes),
                 mr_->lkey};

@@ -21,8 +21,9 @@ class SendRing {
  public:
   // `name` numbers the ring on its card, 0..255, and is returned in the completions' wr_id.
   // `requests` is rounded down to a power of two.
-  static Result<std::unique_ptr<SendRing>> open(VerbsCard& card, std::uint8_t name,
-                                                std::uint32_t requests, VerbsCounters& counters);
+  static Result<std::unique_ptr<SendRing>> open(VerbsCard& card, const MemoryRegions& regions,
+                                                std::uint8_t name, std::uint32_t requests,
+                                                VerbsCounters& counters);
   ~SendRing();
   SendRing(const SendRing&) = delete;
   SendRing& operator=(const SendRing&) = delete;
@@ -49,6 +50,9 @@ class SendRing {
   bool reads(std::span<const std::byte> memory) const;
   // True after an error completion or a rejected post, which makes the queue pair unusable.
   bool is_broken() const { return broken_; }
+  // True if the payload of a packet was in GPU memory that is not registered any more. Neither the
+  // card nor the processor can read it, so the packet was sent without its payload.
+  bool lacks_payload() const { return lacks_payload_; }
   // Destroys the queue pair and so releases all memory. Packets that have not left are lost.
   void discard();
   // Creates a new queue pair in place of a broken or discarded one.
@@ -63,13 +67,15 @@ class SendRing {
     AddressHandles::Handle* handle = nullptr;
   };
 
-  SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests, VerbsCounters& counters);
+  SendRing(VerbsCard& card, const MemoryRegions& regions, std::uint8_t name, std::uint32_t requests,
+           VerbsCounters& counters);
   std::size_t slot_of(std::uint64_t request) const { return request & mask_; }
   std::byte* memory_of(std::uint64_t request) const;
   void reclaim(std::uint64_t end);
   std::uint64_t id_of(std::uint64_t request) const;
 
   VerbsCard& card_;
+  const MemoryRegions& regions_;
   const std::uint8_t name_;
   VerbsCounters& counters_;
   std::vector<Slot> slots_;  // number is a power of two
@@ -82,6 +88,7 @@ class SendRing {
   std::uint32_t inline_bytes_ = 0;
   std::uint32_t generation_ = 0;  // counts queue pairs
   bool broken_ = false;
+  bool lacks_payload_ = false;
 
   // Requests are numbered from 0 without wrapping: reclaimed_ <= posted_ <= added_.
   std::uint64_t added_ = 0;

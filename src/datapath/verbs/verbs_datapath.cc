@@ -67,7 +67,7 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
   const auto share = options.send_requests / static_cast<std::uint32_t>(queue_pairs);
   const std::uint32_t requests = std::min(std::max(share, kRequestsMin), card_->requests_max);
   for (std::size_t i = 0; i < queue_pairs; ++i) {
-    auto ring = SendRing::open(*card_, static_cast<std::uint8_t>(i), requests, counters_);
+    auto ring = SendRing::open(*card_, regions_, static_cast<std::uint8_t>(i), requests, counters_);
     if (!ring) return ring.error();
     rings_.push_back(std::move(ring).value());
     // The driver chooses the number, and the number determines the port: reopen if two ports are
@@ -194,13 +194,7 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
   }
   const bool is_on_gpu =
       ring.fits_inline(packet) && !packet.payload.empty() && regions_.is_on_gpu(packet.payload);
-  const auto key = regions_.key_of(packet.payload);
-  if (!key && !packet.payload.empty() && regions_.was_on_gpu(packet.payload)) {
-    reaches_past_gpu_ = true;  // the processor would have to copy it, which ends the process
-    ++counters_.tx_lost;
-    return true;
-  }
-  ring.add(packet, *way_.handle, peer_.queue_pair, key, is_on_gpu);
+  ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload), is_on_gpu);
   if (handles_.is_full()) ring.signal_last();
   return true;
 }
@@ -288,7 +282,7 @@ bool VerbsDatapath::arm() {
 }
 
 std::optional<Error> VerbsDatapath::failure() const {
-  if (reaches_past_gpu_) {
+  if (std::ranges::any_of(rings_, [](const auto& ring) { return ring->lacks_payload(); })) {
     return Error{ErrorCode::kInternal,
                  fmt::format("a packet for {} refers to GPU memory that is not registered any more",
                              to_string(card_->port)),

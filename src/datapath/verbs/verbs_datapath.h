@@ -97,8 +97,7 @@ class VerbsDatapath final : public Datapath {
   Time next_presence_;  // when to check that the device still exists
   RepairPause repair_pause_;
   bool armed_ = false;
-  bool gone_ = false;              // the device was removed
-  bool reaches_past_gpu_ = false;  // a packet refers to GPU memory that is not registered any more
+  bool gone_ = false;  // the device was removed
 };
 
 }  // namespace dlcp::datapath

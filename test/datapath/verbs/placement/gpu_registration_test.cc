@@ -25,7 +25,8 @@ struct GpuPair : Pair {
   }
 };
 
-TEST_CASE("a packet whose GPU memory is not registered any more is lost and fails the device") {
+TEST_CASE(
+    "a packet whose GPU memory is not registered any more loses its payload and fails the device") {
   GpuPair pair;
   GpuBuffer buffer(kBytes);
   const std::size_t bytes = GENERATE(64, 900);  // with and without a copy for host memory
@@ -35,7 +36,6 @@ TEST_CASE("a packet whose GPU memory is not registered any more is lost and fail
   pair.a.datapath->release_memory(buffer.bytes());
   CHECK_FALSE(pair.a.datapath->failure());
   pair.send(payload);
-  CHECK(pair.a.datapath->counters().tx_lost == 1);
   REQUIRE(pair.a.datapath->failure());
   CHECK_THAT(pair.a.datapath->failure()->what, Contains("GPU memory that is not registered"));
 }
@@ -49,7 +49,6 @@ TEST_CASE("memory that is registered where GPU memory was is sent again") {
   REQUIRE(pair.a.datapath->register_memory(half).ok());
   pair.a.datapath->release_memory(half);
   pair.send(std::span(memory).subspan(3000, 900));
-  CHECK(pair.a.datapath->counters().tx_lost == 0);
   CHECK_FALSE(pair.a.datapath->failure());
 }
 
