@@ -221,17 +221,22 @@ if asked tags; then
 fi
 
 if asked speed; then
+  perftest() { # NAME PROGRAM TRANSPORT
+    local server
+    type -P "$2" >/dev/null || return
+    "$2" -d rxe2 -x 1 -c "$3" -s 4096 -D 2 -p 4901 --report_gbits >perftest_server.log 2>&1 &
+    server=$!
+    sleep 1
+    "$2" -d rxe1 -x 1 -c "$3" -s 4096 -D 2 -p 4901 --report_gbits 127.0.0.1 >"$1.txt" 2>&1
+    kill $server 2>/dev/null
+    wait $server
+  }
   for attempt in 1 2; do
     "$build/bin/roce_traffic" rxe1 rxe2 0 2 4096 exact:1 >speed$attempt.json 2>speed$attempt.log
-    if type -P ib_send_bw >/dev/null; then
-      ib_send_bw -d rxe2 -x 1 -c UD -s 4096 -D 2 -p 4901 --report_gbits >perftest_server.log 2>&1 &
-      server=$!
-      sleep 1
-      ib_send_bw -d rxe1 -x 1 -c UD -s 4096 -D 2 -p 4901 --report_gbits 127.0.0.1 >perftest$attempt.txt 2>&1
-      kill $server 2>/dev/null
-      wait $server
-    fi
+    perftest perftest$attempt ib_send_bw UD
     bench speed_bw$attempt --mode bw --size 1M --seconds 2
+    perftest perftest_write$attempt ib_write_bw UC
+    DLCP_ROCE_PLACEMENT=on DLCP_COMPRESS=off bench speed_placed$attempt --mode bw --size 1M --seconds 2
   done
   step speed
 fi

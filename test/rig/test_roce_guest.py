@@ -313,6 +313,12 @@ class Placing(Plugin):
 class Speed(unittest.TestCase):
     """Ratios within one guest: it is emulated, so absolute numbers are meaningless."""
 
+    def perftest(self, name):
+        """Its packets of 4096 bytes per second, or None if it is not installed."""
+        file = OUT / f"{name}.txt"
+        found = re.findall(r"^ *4096 +\d+ +\S+ +\S+\s+(\S+)", file.read_text(), re.M) if file.exists() else []
+        return 1e6 * float(found[-1]) if found else None
+
     def test_packets_per_second_against_perftest(self):
         ratios = []
         for attempt in (1, 2):
@@ -325,16 +331,26 @@ class Speed(unittest.TestCase):
             everything = share * ours["counters"]["verbs_tx_packets"] / seconds
             text = f"plugin {rate:.0f} data packets/s ({everything:.0f} with control), datapath alone " \
                    f"{alone['packets'] / alone['seconds']:.0f}/s"
-            file = OUT / f"perftest{attempt}.txt"
-            found = re.findall(r"^ *4096 +\d+ +\S+ +\S+\s+(\S+)", file.read_text(), re.M) if file.exists() else []
-            if found:
-                perftest = 1e6 * float(found[-1])
+            perftest = self.perftest(f"perftest{attempt}")
+            if perftest:
                 ratios.append(rate / perftest)
                 text += f", ib_send_bw {perftest:.0f}/s: {ratios[-1]:.2f}"
             say(text)
         if not ratios:
             self.skipTest("ib_send_bw is not installed (package perftest)")
         self.assertGreaterEqual(max(ratios), 0.7)
+
+    def test_placed_packets_against_perftest(self):
+        """RDMA WRITE over UC: ours with an immediate and acknowledgements, perftest's with neither."""
+        for attempt in (1, 2):
+            ours, copied = results(f"speed_placed{attempt}")[0], results(f"speed_bw{attempt}")[0]
+            self.assertGreater(ours["counters"]["verbs_bytes_placed_by_nic"], ours["counters"]["bytes_copied"])
+            text = f"placed {ours['aggregate_gbps']:.3f} Gb/s, copied {copied['aggregate_gbps']:.3f}"
+            perftest = self.perftest(f"perftest_write{attempt}")
+            if perftest:
+                gbps = perftest * 4096 * 8 / 1e9
+                text += f", ib_write_bw -c UC {gbps:.3f}: {ours['aggregate_gbps'] / gbps:.2f}"
+            say(text)
 
     def test_few_completions_and_doorbells(self):
         """Packets of one doorbell request one completion; a guest short of processor time sends shorter bursts."""
