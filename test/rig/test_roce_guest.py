@@ -341,7 +341,7 @@ class Speed(unittest.TestCase):
         self.assertGreaterEqual(max(ratios), 0.7)
 
     def test_placed_packets_against_perftest(self):
-        """RDMA WRITE over UC: ours with an immediate and acknowledgements, perftest's with neither."""
+        """RDMA WRITE over UC: DLCP adds an immediate and acknowledgements, perftest neither."""
         for attempt in (1, 2):
             ours, copied = results(f"speed_placed{attempt}")[0], results(f"speed_bw{attempt}")[0]
             self.assertGreater(ours["counters"]["verbs_bytes_placed_by_nic"], ours["counters"]["bytes_copied"])

@@ -1,7 +1,7 @@
-// What placement by the card (datapath/verbs/placement) needs in large jobs: queue pairs, memory
-// and set-up time of one device by number of peers. A link joins two processes in one direction,
-// however many connections they have, so a peer in both directions has two. The cards are
-// stand-ins: times are those of DLCP's own code, and the calls to the card are counted.
+// The resources that placement by the card (datapath/verbs/placement) needs in large jobs: queue
+// pairs, memory and set-up time of one device by number of peers. A link joins two processes in one
+// direction, however many connections they have, so a peer in both directions has two. The cards
+// are stand-ins: times are those of DLCP's own code, and the calls to the card are counted.
 //
 //   bench_placement_links [PEERS...]     default: 1 8 32 64 128 256 512
 //
