@@ -46,7 +46,8 @@ void CoreHost::on_event(Time now, PacketPtr packet) {
     }
   } else {
     if (wakes_at_ <= now) wakes_at_ = kNever;
-    if (!datapath_.has_packets() && std::max(pump_.deadline(now), busy_until_) > now) {
+    const Time due = std::min(pump_.deadline(now), datapath_.next_arrival());
+    if (std::max(due, busy_until_) > now) {
       sleep(now);
       return;
     }
@@ -79,8 +80,7 @@ void CoreHost::drain(Time now) {
 }
 
 void CoreHost::sleep(Time now) {
-  Time wake = pump_.deadline(now);
-  if (datapath_.has_packets()) wake = now;
+  Time wake = std::min(pump_.deadline(now), datapath_.next_arrival());
   if (wake == kNever) return;
   wake = std::max({wake, now, busy_until_});
   if (wake >= wakes_at_) return;

@@ -53,6 +53,7 @@ struct alignas(64) Packet {
   Time arrived_at;  // at a host
   // Frames of the real protocol: header and control bytes, followed by a phantom payload.
   std::uint32_t phantom_bytes = 0;
+  bool placed = false;  // `bytes` is the PhantomPlacer::Head of a packet that the card places
   std::vector<std::byte> bytes;
 
   PacketPool* home = nullptr;

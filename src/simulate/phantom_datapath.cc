@@ -29,7 +29,11 @@ PhantomDatapath::PhantomDatapath(Fabric& fabric, PacketPool& pool, PhantomMemory
       host_(host),
       plan_(plan),
       card_(fabric.card(host)),
-      address_(datapath::sim::make_address(host, plan.paths)) {}
+      address_(datapath::sim::make_address(host, plan.paths)) {
+  if (!plan.places) return;
+  placer_ = std::make_unique<datapath::sim::PhantomPlacer>(
+      plan.paths, [this](const auto& peer, const auto& head) { return emit(peer, head); });
+}
 
 datapath::Limits PhantomDatapath::limits() const {
   datapath::Limits limits;
@@ -40,6 +44,24 @@ datapath::Limits PhantomDatapath::limits() const {
   return limits;
 }
 
+// A packet of `ip_bytes`, headers included.
+PacketPtr PhantomDatapath::packet_to(const wire::EndpointAddress& peer, TrafficClass traffic_class,
+                                     wire::PathIndex path, std::size_t ip_bytes) {
+  const auto& row = row_of(traffic_class);
+  PacketPtr packet = pool_.take();
+  packet->source = host_;
+  packet->destination = host_of_address(peer);
+  packet->wire_bytes = static_cast<std::uint32_t>(ip_bytes + plan_.ethernet_bytes);
+  packet->path = path;
+  packet->queue = row.queue;
+  packet->dscp = row.dscp;
+  packet->drop_precedence = row.drop_precedence;
+  packet->ecn = row.ecn;
+  packet->droppable = row.early == EarlyTreatment::kDrop;
+  packet->sent_at = fabric_.events().now();
+  return packet;
+}
+
 std::size_t PhantomDatapath::send(std::span<const wire::TxPacket> packets) {
   const Time now = fabric_.events().now();
   const std::byte* const begin = memory_.all().data();
@@ -48,21 +70,10 @@ std::size_t PhantomDatapath::send(std::span<const wire::TxPacket> packets) {
     if (!has_room()) break;
     ++taken;
     const std::size_t size = tx.header_bytes + tx.payload.size();
-    const HostIndex to = host_of_address(*tx.destination);
-    if (size + plan_.ip_bytes > plan_.mtu || to >= fabric_.hosts()) continue;
+    if (size + plan_.ip_bytes > plan_.mtu || host_of_address(*tx.destination) >= fabric_.hosts())
+      continue;
     const bool phantom = tx.payload.data() >= begin && tx.payload.data() < begin + kPhantomBytes;
-    const auto& row = row_of(tx.traffic_class);
-    PacketPtr packet = pool_.take();
-    packet->source = host_;
-    packet->destination = to;
-    packet->wire_bytes = static_cast<std::uint32_t>(size + plan_.ip_bytes + plan_.ethernet_bytes);
-    packet->path = tx.path;
-    packet->queue = row.queue;
-    packet->dscp = row.dscp;
-    packet->drop_precedence = row.drop_precedence;
-    packet->ecn = row.ecn;
-    packet->droppable = row.early == EarlyTreatment::kDrop;
-    packet->sent_at = now;
+    PacketPtr packet = packet_to(*tx.destination, tx.traffic_class, tx.path, size + plan_.ip_bytes);
     packet->bytes.assign(tx.header.data(), tx.header.data() + tx.header_bytes);
     if (phantom)
       packet->phantom_bytes = static_cast<std::uint32_t>(tx.payload.size());
@@ -73,7 +84,25 @@ std::size_t PhantomDatapath::send(std::span<const wire::TxPacket> packets) {
   return taken;
 }
 
+bool PhantomDatapath::emit(const wire::EndpointAddress& peer,
+                           const datapath::sim::PhantomPlacer::Head& head) {
+  if (!has_room()) return false;
+  PacketPtr packet = packet_to(peer, head.traffic_class, head.path,
+                               datapath::sim::PhantomPlacer::kHeaderBytes + head.bytes);
+  packet->placed = true;
+  packet->bytes.resize(sizeof head);
+  std::memcpy(packet->bytes.data(), &head, sizeof head);
+  card_.enqueue(fabric_.events().now(), std::move(packet));
+  return true;
+}
+
 void PhantomDatapath::take(Time now, PacketPtr packet) {
+  if (packet->placed) {
+    datapath::sim::PhantomPlacer::Head head;
+    std::memcpy(&head, packet->bytes.data(), sizeof head);
+    if (placer_ != nullptr) placer_->take(now, head);
+    return;
+  }
   const std::size_t cost = packet->bytes.size() + packet->phantom_bytes + kQueuedOverheadBytes;
   if (waiting_bytes_ + cost > plan_.receive_bytes) {
     ++dropped_;

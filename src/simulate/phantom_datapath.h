@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "datapath/datapath.h"
+#include "datapath/sim/phantom_placer.h"
 #include "simulate/fabric.h"
 #include "simulate/packet_ring.h"
 #include "simulate/phantom_memory.h"
@@ -23,6 +25,7 @@ struct HostPlan {
   // IP and UDP, and RoCE's additions (12 + 8 + 4); Ethernet with preamble and gap.
   std::size_t ip_bytes = 28 + 24;
   std::size_t ethernet_bytes = 38;
+  bool places = false;  // the card writes long messages into posted buffers
 };
 
 // The buffer in which datagrams are assembled, for one batch of one host at a time.
@@ -52,13 +55,22 @@ class PhantomDatapath final : public datapath::Datapath {
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   int wait_descriptor() const override { return -1; }
+  datapath::Placer* placer() override { return placer_.get(); }
 
   void take(Time now, PacketPtr packet);
-  bool has_packets() const { return !waiting_.empty(); }
+  // When receive() or the placer has something to report.
+  Time next_arrival() const {
+    if (!waiting_.empty()) return Time{};
+    return placer_ != nullptr ? placer_->next_report() : kNever;
+  }
   bool has_room() const { return card_.waiting_bytes() < plan_.card_bytes; }
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  PacketPtr packet_to(const wire::EndpointAddress& peer, TrafficClass traffic_class,
+                      wire::PathIndex path, std::size_t ip_bytes);
+  bool emit(const wire::EndpointAddress& peer, const datapath::sim::PhantomPlacer::Head& head);
+
   Fabric& fabric_;
   PacketPool& pool_;
   PhantomMemory& memory_;
@@ -67,6 +79,7 @@ class PhantomDatapath final : public datapath::Datapath {
   HostPlan plan_;
   Port& card_;
   wire::EndpointAddress address_;
+  std::unique_ptr<datapath::sim::PhantomPlacer> placer_;  // null if the plan has none
   PacketRing waiting_;
   std::size_t waiting_bytes_ = 0;
   std::vector<PacketPtr> handed_out_;  // valid until the next receive()

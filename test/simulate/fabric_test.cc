@@ -51,6 +51,23 @@ TEST_CASE("every transport delivers a permutation, and equal seeds give equal ti
   }
 }
 
+TEST_CASE("cards that place data deliver a permutation, with and without loss") {
+  for (const double loss : {0.0, 0.01}) {
+    Setting setting = small(Contender::kDlcp);
+    setting.loss = loss;
+    const Workload workload = permutation(setting.fabric.hosts(), 1'000'000, 5);
+    const Outcome copied = run(setting, workload);
+    setting.hosts.places = true;
+    const Outcome placed = run(setting, workload);
+    REQUIRE(placed.ended);
+    CHECK(placed.transport.bytes == 16 * 1'000'000);
+    CHECK(placed.hash == run(setting, workload).hash);
+    CHECK(placed.hash != copied.hash);
+    CHECK((placed.transport.packets_again > 0) == (loss > 0));
+    CHECK(placed.took < 2 * copied.took);
+  }
+}
+
 TEST_CASE("every transport repairs silent loss") {
   for (const Contender contender :
        {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc, Contender::kDctcp,

@@ -53,6 +53,7 @@ struct SimulateOptions {
   std::string only;
   std::optional<std::size_t> seeds;
   bool quick = false;
+  bool placed = false;
   bool json = false;
 };
 
@@ -94,6 +95,7 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
   std::optional<MovingLine> line(std::in_place);
   simulate::FigureWishes wishes;
   wishes.quick = options.quick;
+  wishes.placed = options.placed;
   wishes.only = options.only;
   wishes.seeds = options.seeds.value_or(seeds);
   wishes.progress = [&](const std::string& what) { line->show("dlcp simulate: " + what); };
@@ -160,6 +162,8 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
   auto* what = add_text(verb, "what", o.what, "list, validate, the name of a figure, or FILE.yaml");
   add_flag(verb, "--quick", o.quick,
            "Use 16 hosts and short transfers: takes seconds instead of minutes");
+  add_flag(verb, "--placed", o.placed,
+           "DLCP's network cards place data in posted buffers (DLCP_ROCE_PLACEMENT)");
   add_count(verb, "--seeds", o.seeds, {1, 1000},
             "Runs of each case, with different seeds (default 3, or the value in the file)");
   add_text(verb, "--only", o.only, "Run only cases whose name or transport contains this");

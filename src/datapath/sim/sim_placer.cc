@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "datapath/sim/placed_runs.h"
 #include "datapath/sim/sim_datapath.h"
 #include "util/crc32c.h"
 #include "util/overlap.h"
@@ -19,12 +20,6 @@ std::uint32_t bit_of(TrafficClass traffic_class) {
 Duration up_to(Rng& rng, Duration most) {
   return Duration(
       static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most.count()) + 1)));
-}
-
-bool follows(const PlacedRun& run, const PlacedRun& next) {
-  return run.way == next.way && run.first.slot == next.first.slot &&
-         run.first.generation == next.first.generation &&
-         run.first.index + run.packets == next.first.index;
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Figure {
 
 struct FigureWishes {
   bool quick = false;     // small fabrics and short transfers
+  bool placed = false;    // DLCP's cards place data (DLCP_ROCE_PLACEMENT)
   std::size_t seeds = 3;  // 1 .. 1000
   std::string only;       // runs only cases whose experiment or transport contains it; empty: all
   std::function<void(const std::string&)> progress;

@@ -94,6 +94,7 @@ void Series::run(const Case& one, const std::vector<Metric>& metrics) {
                                    one.transport, seed, figure_.seeds.size()));
     Setting setting = one.setting;
     setting.seed = seed;
+    setting.hosts.places = wishes_.placed;
     const Workload workload = one.workload(seed);
     const Outcome outcome = simulate::run(setting, workload);
     if (!outcome.ended)
