@@ -1,8 +1,10 @@
 // The engine's pump at both ends. Only headers and control frames are sent; payloads are lengths.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "datapath/sim/phantom_placer.h"
 #include "engine/pump/pump.h"
 #include "flow.h"
 
@@ -10,7 +12,8 @@ namespace dlcp::test {
 
 class DlcpFlow final : public PathFlow {
  public:
-  DlcpFlow(SharedPath& path, const core::Config& config, std::uint64_t seed);
+  // `placed`: the cards of both hosts place data in posted buffers.
+  DlcpFlow(SharedPath& path, const core::Config& config, std::uint64_t seed, bool placed);
 
   void start() override;
   void on_timer() override;
@@ -23,13 +26,15 @@ class DlcpFlow final : public PathFlow {
   // One of the two hosts and its NIC, which sends at twice the bottleneck's rate.
   class End final : datapath::Datapath, engine::Placer {
    public:
-    End(DlcpFlow& flow, bool sends, const core::Config& config, const core::Secrets& secrets);
+    End(DlcpFlow& flow, bool sends, const core::Config& config, const core::Secrets& secrets,
+        bool placed);
 
     engine::Pump& pump() { return pump_; }
     core::Endpoint& endpoint() { return pump_.endpoint(); }
     const wire::EndpointAddress& local_address() const override { return address_; }
     void step();
     void on_timer();
+    datapath::sim::PhantomPlacer* placer() override { return placer_.get(); }
 
    private:
     std::string_view name() const override { return "path"; }
@@ -39,10 +44,13 @@ class DlcpFlow final : public PathFlow {
     int wait_descriptor() const override { return -1; }
     void place(const core::Placement&) override {}  // payloads have no bytes
     void serve();
+    std::unique_ptr<PathFrame> frame_of(std::size_t bytes, wire::PathIndex path);
+    void emit(std::unique_ptr<PathFrame> frame);
 
     DlcpFlow& flow_;
     const bool sends_;
     const wire::EndpointAddress address_;
+    const std::unique_ptr<datapath::sim::PhantomPlacer> placer_;  // null: none
     engine::Pump pump_;
     Time wakes_at_ = kNever;
     Time card_free_at_{};

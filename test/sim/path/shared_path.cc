@@ -26,7 +26,7 @@ std::unique_ptr<PathFrame> SharedPath::take() {
   if (spare_.empty()) return std::make_unique<PathFrame>();
   auto frame = std::move(spare_.back());
   spare_.pop_back();
-  frame->marked = frame->data = false;
+  frame->marked = frame->data = frame->placed = false;
   frame->forward = true;
   frame->path = 0;
   return frame;

@@ -48,6 +48,7 @@ struct PathFrame {
   std::uint8_t path = 0;
   bool marked = false;
   bool data = false;
+  bool placed = false;  // `head` is what the receiver's card needs to place the packet
   std::uint32_t bytes =
       0;  // size of the datagram; `head` may hold fewer bytes, the rest is never read
   std::uint64_t number = 0;  // the flow's own numbering
