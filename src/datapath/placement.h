@@ -1,8 +1,7 @@
 // The types of the second interface of a datapath (placer.h), whose network card writes payloads
 // directly into the memory of the receiver (RDMA WRITE WITH IMMEDIATE, one packet per message).
 // Such packets have no header of DLCP: a 32-bit number names the packet, and a key permits the
-// write. Everything else, for example acknowledgements and permissions, travels in ordinary packets
-// (datapath.h).
+// write. Everything else, for example permissions, travels in ordinary packets (datapath.h).
 //
 // The rules that make this exact are those of the caller: bytes of a segment do not change between
 // the first place() and the final acknowledgement; a receive is complete only after its permission
@@ -95,7 +94,7 @@ struct PlacedRun {
   Time arrived_at;
 };
 
-// The data that the peer needs for its connect(): opaque to the caller.
+// What the peer needs for its connect(): opaque to the caller.
 struct Introduction {
   static constexpr std::size_t kMaxBytes = 200;
   std::array<std::byte, kMaxBytes> bytes{};
@@ -112,9 +111,9 @@ struct PlacementLimits {
 // The limits of both sides of a connected link; all 0 before.
 struct LinkLimits {
   std::uint32_t payload_bytes_max = 0;  // of one packet: the smaller MTU of the two cards
-  // Packets that one path can hold, here and at the peer. It limits how many may have been sent on
-  // a path without an acknowledgement.
+  // Of one path, that may have been sent without an acknowledgement: it can hold them at both ends.
   std::uint32_t packets_per_path_max = 0;
+  bool is_reliable = false;  // RC: the caller sends bytes again only after Placer::failures()
 };
 
 }  // namespace dlcp::datapath

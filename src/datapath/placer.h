@@ -44,6 +44,12 @@ class Placer {
   // if the card fails.
   virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
   virtual LinkLimits link_limits(LinkId link) const = 0;
+  // For reliable links (RC), whose card repeats packets that are lost: grows whenever the path
+  // fails. Packets placed on it before have arrived or are lost, and are not repeated any more.
+  // Until then the caller must not send their bytes in another way, because it could then end a
+  // permission that a repeated packet needs, which breaks the path. The path works again after both
+  // sides have exchanged introductions once more, whose version changes.
+  virtual std::uint32_t failures(LinkId, TrafficClass, wire::PathIndex) const { return 0; }
   // Destroys the queue pairs: packets that have not left are lost. Permissions of the link are
   // revoked before it returns, without events.
   virtual void close_link(LinkId link) = 0;
@@ -99,7 +105,8 @@ class Placer {
   virtual bool can_place_from(std::span<const std::byte> memory) = 0;
   // Sends packets in order and returns how many were accepted; the caller offers the rest later.
   // The card reads the payloads after return: Datapath::reads() and abandon() include them. A
-  // packet of a path or key that does not work any more counts as accepted and is lost.
+  // packet of a path or key that does not work any more counts as accepted and is lost; on a
+  // reliable link its path fails then.
   virtual std::size_t place(std::span<const PlacedPacket> packets) = 0;
   // Reports arrived packets, at most out.size() runs. Their bytes are in memory already.
   virtual std::size_t placed(Time now, std::span<PlacedRun> out) = 0;

@@ -16,7 +16,7 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions&) {
   return not_built();
 }
 
-Result<PlacementAbility> test_placement(const RocePort&) {
+Result<PlacementAbility> test_placement(const RocePort&, bool) {
   return not_built();
 }
 

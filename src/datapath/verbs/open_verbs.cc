@@ -16,10 +16,10 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
   return out;
 }
 
-Result<PlacementAbility> test_placement(const RocePort& port) {
+Result<PlacementAbility> test_placement(const RocePort& port, bool only_reliable) {
   auto library = verbs_library();
   if (!library) return library.error();
-  return self_test(std::move(library).value(), port);
+  return self_test(std::move(library).value(), port, only_reliable);
 }
 
 Status check_verbs() {

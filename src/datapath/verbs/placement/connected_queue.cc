@@ -7,16 +7,23 @@
 namespace dlcp::datapath {
 namespace {
 
-// The card accepts any first number of a UC queue pair; RC needs the same at both ends.
-constexpr std::uint32_t kFirstPsn = 100;
-// RC: the card repeats a packet after 4.096 us * 2^14 = 67 ms, seven times, and without limit if
-// the receiver has no receive, which it reports to wait for 0.64 ms (code 12).
-constexpr std::uint8_t kTimeout = 14;
+// RC: the card repeats a packet after 4.096 us * 2^12 = 17 ms (cards may take up to four times as
+// long), seven times, and without limit if the receiver has no receive, which it reports to wait
+// for 0.64 ms (code 12). A path that loses everything has thus failed after 134 ms.
+constexpr std::uint8_t kTimeout = 12;
 constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kReceiverPause = 12;
 
 bool is_reliable(const QueueOptions& options) {
   return options.transport == PlacementTransport::kRc;
+}
+
+// The number of the first packet from one queue pair to another. UC accepts any; RC needs the same
+// at both ends. It differs for each pair, so that a late packet of an earlier connection does not
+// pass for one of the present connection, whose own packet would then count as a duplicate.
+std::uint32_t first_packet(std::uint32_t from, std::uint32_t to) {
+  const std::uint64_t pair = std::uint64_t{from} << 24 | to;
+  return static_cast<std::uint32_t>(pair * 0x9e3779b97f4a7c15u >> 40);
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ Status ConnectedQueue::make_ready(const QueueRemote& remote) {
   attributes.qp_state = IBV_QPS_RTR;
   attributes.path_mtu = remote.mtu;
   attributes.dest_qp_num = remote.queue_pair;
-  attributes.rq_psn = kFirstPsn;
+  attributes.rq_psn = first_packet(remote.queue_pair, number_);
   const auto gid = gid_of(remote.ip);
   std::memcpy(attributes.ah_attr.grh.dgid.raw, gid.data(), gid.size());
   attributes.ah_attr.is_global = 1;
@@ -103,7 +110,7 @@ Status ConnectedQueue::make_ready(const QueueRemote& remote) {
   if (const int error = card_.verbs->modify_qp(qp_.get(), &attributes, mask))
     return verbs_error("make a connected queue pair receive", card_.port, error);
   attributes.qp_state = IBV_QPS_RTS;
-  attributes.sq_psn = kFirstPsn;
+  attributes.sq_psn = first_packet(number_, remote.queue_pair);
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (is_reliable(options_)) {
     attributes.timeout = kTimeout;

@@ -11,6 +11,12 @@ constexpr std::uint8_t kMtuMin = 1;
 constexpr std::uint8_t kMtuMax = 5;
 
 static_assert(6 + 4 * kTrafficClassCount + 3 * kPathsPerLinkMax <= Introduction::kMaxBytes);
+static_assert(10 + 4 * kTrafficClassCount + 6 * kReliablePathsPerLinkMax <=
+              Introduction::kMaxBytes);
+
+bool is_reliable(const LinkDescription& link) {
+  return link.transport == PlacementTransport::kRc;
+}
 
 bool read_class(BlobReader& in, LinkDescription& link, std::size_t& paths) {
   const std::uint32_t traffic_class = in.get(1);
@@ -18,10 +24,14 @@ bool read_class(BlobReader& in, LinkDescription& link, std::size_t& paths) {
   const std::uint32_t connected = in.get(2);
   paths += count;
   if (!in.ok() || traffic_class >= kTrafficClassCount || count == 0 || count > kPathsPerClassMax ||
-      paths > kPathsPerLinkMax || connected >> count != 0 || !link.classes[traffic_class].empty())
+      paths > paths_per_link_max(link.transport) || connected >> count != 0 ||
+      !link.classes[traffic_class].empty())
     return false;
-  for (std::uint32_t p = 0; p < count; ++p)
-    link.classes[traffic_class].push_back({in.get(3), (connected >> p & 1) != 0});
+  for (std::uint32_t p = 0; p < count; ++p) {
+    const std::uint32_t own = in.get(3);
+    const std::uint32_t other = is_reliable(link) ? in.get(3) : 0;
+    link.classes[traffic_class].push_back({own, (connected >> p & 1) != 0, other});
+  }
   return in.ok();
 }
 
@@ -37,12 +47,13 @@ Introduction encode(const LinkDescription& link) {
     classes += of_class.empty() ? 0 : 1;
     paths += of_class.size();
   }
-  check(paths <= kPathsPerLinkMax, "a link has at most kPathsPerLinkMax paths");
+  check(paths <= paths_per_link_max(link.transport), "a link has at most so many paths");
   to.put(kVersion, 1);
   to.put(static_cast<std::uint32_t>(link.transport), 1);
   to.put(link.mtu, 1);
   to.put(classes, 1);
   to.put(link.receives_per_path, 2);
+  if (is_reliable(link)) to.put(link.version, 4);
   for (std::size_t c = 0; c < link.classes.size(); ++c) {
     const auto& of_class = link.classes[c];
     if (of_class.empty()) continue;
@@ -52,8 +63,10 @@ Introduction encode(const LinkDescription& link) {
     to.put(static_cast<std::uint32_t>(c), 1);
     to.put(static_cast<std::uint32_t>(of_class.size()), 1);
     to.put(connected, 2);
-    for (const auto& path : of_class)
+    for (const auto& path : of_class) {
       to.put(path.queue_pair, 3);
+      if (is_reliable(link)) to.put(path.connected_to, 3);
+    }
   }
   out.size = static_cast<decltype(out.size)>(to.size());
   return out;
@@ -72,6 +85,7 @@ std::optional<LinkDescription> decode_introduction(std::span<const std::byte> by
        transport != static_cast<std::uint32_t>(PlacementTransport::kRc)))
     return std::nullopt;
   link.transport = static_cast<PlacementTransport>(transport);
+  if (is_reliable(link)) link.version = in.get(4);
   std::size_t paths = 0;
   for (std::uint32_t c = 0; c < classes; ++c)
     if (!read_class(in, link, paths)) return std::nullopt;

@@ -3,6 +3,10 @@
 // Layout, big-endian: version (1), transport (1), MTU as in InfiniBand (1 = 256 bytes ... 5 =
 // 4096), number of classes (1), receives per path (2); for each class: class (1), number of paths
 // (1), which of them are connected (2, bit p for path p), then the queue pair of each path (3).
+//
+// RC: behind the receives per path the version (4) of the introduction, which grows; behind the
+// queue pair of each path the one that it is connected to (3), or 0. A queue pair that fails is
+// replaced by another, so each side must see which one of the two the other side means.
 #pragma once
 
 #include <array>
@@ -20,15 +24,21 @@ namespace dlcp::datapath {
 inline constexpr std::size_t kPathsPerClassMax = 16;
 // Queue pairs of a link, so that the introduction is small enough for any mix of classes.
 inline constexpr std::size_t kPathsPerLinkMax = 48;
+inline constexpr std::size_t kReliablePathsPerLinkMax = 16;  // RC
+constexpr std::size_t paths_per_link_max(PlacementTransport transport) {
+  return transport == PlacementTransport::kRc ? kReliablePathsPerLinkMax : kPathsPerLinkMax;
+}
 
 struct LinkDescription {
   struct Path {
-    std::uint32_t queue_pair = 0;  // 24 bits
-    bool is_connected = false;     // to the other side's queue pair of this class and path
+    std::uint32_t queue_pair = 0;    // 24 bits
+    bool is_connected = false;       // to the other side's queue pair of this class and path
+    std::uint32_t connected_to = 0;  // RC: to this one; 0: to none
   };
   PlacementTransport transport = PlacementTransport::kUc;
   std::uint8_t mtu = 0;  // ibv_mtu
   std::uint16_t receives_per_path = 0;
+  std::uint32_t version = 0;                                  // RC
   std::array<std::vector<Path>, kTrafficClassCount> classes;  // by class
 };
 

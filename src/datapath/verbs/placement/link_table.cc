@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::size_t kPathsPerLinkMin = 2;  // if there are many peers
 
+bool is_older(std::uint32_t version, std::uint32_t than) {
+  return static_cast<std::int32_t>(version - than) < 0;
+}
+
 Error no_such_link() {
   return {ErrorCode::kInternal, "the link for placed packets does not exist", ""};
 }
@@ -44,8 +48,9 @@ Result<LinkId> LinkTable::open(const IpAddress& peer) {
 
 // Half of all queues is reserved for links that have only few, so that late peers get some too.
 std::size_t LinkTable::paths_allowed(const Link& link) const {
-  const std::size_t share =
-      queues_.room() > queues_.capacity() / 2 ? kPathsPerLinkMax : kPathsPerLinkMin;
+  const std::size_t share = queues_.room() > queues_.capacity() / 2
+                                ? paths_per_link_max(queues_.options().transport)
+                                : kPathsPerLinkMin;
   std::size_t used = 0;
   for (const auto& of_class : link.queues)
     used += of_class.size();
@@ -73,18 +78,20 @@ Introduction LinkTable::introduction(LinkId id) {
   own.receives_per_path = static_cast<std::uint16_t>(usable(queues_.options().receives));
   const Link* const link = find(id);
   if (link == nullptr) return {};
+  own.version = link->version;
   for (std::size_t c = 0; c < link->queues.size(); ++c) {
     for (const std::uint16_t index : link->queues[c]) {
       const QueueTable::Slot& slot = queues_.at(index);
-      own.classes[c].push_back({slot.queue->number(), slot.remote.queue_pair != 0});
+      own.classes[c].push_back(
+          {slot.queue->number(), slot.remote.queue_pair != 0, slot.remote.queue_pair});
     }
   }
   return encode(own);
 }
 
-// Introductions only grow, so that the order in which they arrive does not matter.
+// UC: introductions only grow, so that the order in which they arrive does not matter.
 bool LinkTable::agrees(const Link& link, const LinkDescription& remote) const {
-  for (std::size_t c = 0; c < remote.classes.size(); ++c) {
+  for (std::size_t c = 0; c < remote.classes.size() && !is_reliable(); ++c) {
     const auto& known = link.remote.classes[c];
     const std::size_t common = std::min(known.size(), remote.classes[c].size());
     for (std::size_t p = 0; p < common; ++p)
@@ -109,16 +116,24 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
                              to_string(link->ip)),
                  "data of this connection is sent in packets that are copied"};
   }
+  if (is_reliable() && is_older(remote->version, link->remote.version)) return Unit{};
+  link->remote.version = remote->version;
   const auto mtu = std::min<unsigned>(remote->mtu, card_.path_mtu);
   link->remote.mtu = static_cast<std::uint8_t>(mtu);
   // With more in flight, the queue could be full, and all other packets would wait for this peer.
-  link->limits = {128u << mtu,
-                  std::min<std::uint32_t>(remote->receives_per_path, queues_.options().sends)};
+  // Over RC requests end only when the peer's card has acknowledged them, which may be later than
+  // the peer itself.
+  const std::uint32_t sends = queues_.options().sends / (is_reliable() ? 2 : 1);
+  link->limits = {128u << mtu, std::min<std::uint32_t>(remote->receives_per_path, sends),
+                  is_reliable()};
   for (std::size_t c = 0; c < remote->classes.size(); ++c) {
     auto& known = link->remote.classes[c];
     for (std::size_t p = 0; p < remote->classes[c].size(); ++p) {
       if (p == known.size()) known.push_back(remote->classes[c][p]);
-      known[p].is_connected |= remote->classes[c][p].is_connected;
+      if (is_reliable())
+        known[p] = remote->classes[c][p];
+      else
+        known[p].is_connected |= remote->classes[c][p].is_connected;
     }
     if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size()); !widened)
       return widened;
@@ -132,12 +147,35 @@ Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
   const auto& remote = link.remote.classes[traffic_class];
   for (std::size_t p = 0; p < std::min(own.size(), remote.size()); ++p) {
     QueueTable::Slot& slot = queues_.at(own[p]);
-    if (slot.remote.queue_pair != 0) continue;
+    if (is_reliable())
+      if (auto followed = follow(link, traffic_class, p); !followed) return followed;
+    const bool knows_other = is_reliable() && remote[p].connected_to != 0 &&
+                             remote[p].connected_to != slot.queue->number();
+    if (slot.remote.queue_pair != 0 || knows_other) continue;
     const QueueRemote end{link.ip, remote[p].queue_pair, static_cast<ibv_mtu>(link.remote.mtu),
                           marks_.flow_labels[p], marks_.tos[traffic_class]};
     if (auto joined = join(slot, end); !joined) return joined;
     ++link.version;
   }
+  return Unit{};
+}
+
+// RC: the peer has replaced the queue pair that this one is connected to, which is therefore
+// useless. If the peer's new one is connected to an earlier queue pair of this side, the peer has
+// yet to follow.
+Status LinkTable::follow(Link& link, std::size_t traffic_class, std::size_t path) {
+  const std::uint16_t index = link.queues[traffic_class][path];
+  const QueueTable::Slot& slot = queues_.at(index);
+  const auto& remote = link.remote.classes[traffic_class][path];
+  const bool is_same = remote.queue_pair == slot.remote.queue_pair;
+  const bool has_heard = remote.connected_to == 0 || remote.connected_to == slot.queue->number();
+  if (slot.remote.queue_pair == 0 || is_same || !has_heard) return Unit{};
+  return renew(link, index);
+}
+
+Status LinkTable::renew(Link& link, std::uint16_t index) {
+  if (auto renewed = queues_.renew(index); !renewed) return renewed;
+  ++link.version;
   return Unit{};
 }
 
@@ -156,10 +194,19 @@ std::size_t LinkTable::paths(LinkId id, TrafficClass traffic_class) {
   std::size_t count = 0;
   while (count < std::min(own.size(), remote.size()) && remote[count].is_connected) {
     const QueueTable::Slot& slot = queues_.at(own[count]);
-    if (slot.remote.queue_pair == 0 || slot.needs_repair()) break;
+    const bool is_joined = !is_reliable() || (remote[count].connected_to == slot.queue->number() &&
+                                              remote[count].queue_pair == slot.remote.queue_pair);
+    if (slot.remote.queue_pair == 0 || slot.needs_repair() || !is_joined) break;
     ++count;
   }
   return count;
+}
+
+std::uint32_t LinkTable::failures(LinkId id, TrafficClass traffic_class, wire::PathIndex path) {
+  const Link* const link = find(id);
+  if (link == nullptr) return 0;
+  const auto& own = link->queues[static_cast<std::size_t>(traffic_class)];
+  return path < own.size() ? queues_.at(own[path]).failures() : 0;
 }
 
 void LinkTable::close(LinkId id) {
@@ -171,13 +218,19 @@ void LinkTable::close(LinkId id) {
   links_.erase(static_cast<std::uint32_t>(id));
 }
 
-// A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair would need
-// the same reset at the peer.
+// A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair needs a new
+// one at the peer too.
 std::size_t LinkTable::repair() {
   std::size_t repaired = 0;
-  if (queues_.options().transport != PlacementTransport::kUc) return repaired;
-  for (QueueTable::Slot& slot : queues_.slots())
-    if (slot.needs_repair() && join(slot, slot.remote)) ++repaired;
+  for (std::size_t index = 0; index < queues_.slots().size(); ++index) {
+    QueueTable::Slot& slot = queues_.at(index);
+    if (!slot.needs_repair()) continue;
+    Link* const link = find(slot.way.link);
+    const bool is_repaired =
+        is_reliable() ? link != nullptr && renew(*link, static_cast<std::uint16_t>(index))
+                      : static_cast<bool>(join(slot, slot.remote));
+    repaired += is_repaired ? 1 : 0;
+  }
   return repaired;
 }
 

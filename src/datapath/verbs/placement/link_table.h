@@ -36,16 +36,21 @@ class LinkTable {
   Introduction introduction(LinkId link);
   Status connect(LinkId link, std::span<const std::byte> introduction);
   std::size_t paths(LinkId link, TrafficClass traffic_class);
+  std::uint32_t failures(LinkId link, TrafficClass traffic_class, wire::PathIndex path);
   void close(LinkId link);
 
   Link* find(LinkId link);
-  // Repairs queues that are broken, by a reset, and returns how many. Their numbers do not change.
+  // Repairs queues that are broken, and returns how many. UC: by a reset; their numbers do not
+  // change. RC: by a new queue, which the next introductions connect.
   std::size_t repair();
 
  private:
+  bool is_reliable() const { return queues_.options().transport == PlacementTransport::kRc; }
   std::size_t paths_allowed(const Link& link) const;
   bool agrees(const Link& link, const LinkDescription& remote) const;
   Status connect_class(Link& link, std::size_t traffic_class);
+  Status follow(Link& link, std::size_t traffic_class, std::size_t path);
+  Status renew(Link& link, std::uint16_t index);
   Status join(QueueTable::Slot& slot, const QueueRemote& remote);
 
   VerbsCard& card_;

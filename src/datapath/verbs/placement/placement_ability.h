@@ -44,8 +44,9 @@ struct PlacementAbility {
 };
 
 // Tests the device against itself, without a peer. It opens the device for itself and takes less
-// than a second. Fails if the device cannot be opened.
-Result<PlacementAbility> test_placement(const RocePort& port);
+// than a second. Fails if the device cannot be opened. `only_reliable`: RC, although the device may
+// have UC.
+Result<PlacementAbility> test_placement(const RocePort& port, bool only_reliable = false);
 
 std::string to_string(const PlacementAbility& ability);  // "UC, permissions by memory windows"
 

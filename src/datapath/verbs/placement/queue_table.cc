@@ -53,8 +53,25 @@ Result<std::uint16_t> QueueTable::open(const LinkPath& way) {
   slot.queue = std::move(queue).value();
   slot.way = way;
   slot.remote = {};
+  slot.renewals = 0;
   ++open_;
   return index;
+}
+
+// The new queue is created first, so that it cannot have the number of the old one.
+Status QueueTable::renew(std::uint16_t index) {
+  Slot& slot = slots_[index];
+  if (slot.queue->queue_pair() == nullptr)
+    return Error{ErrorCode::kSystem, "a queue pair had to be destroyed, which is final", ""};
+  const Group& group = groups_[index / group_queues_];
+  auto queue = ConnectedQueue::open(card_, group.send_cq.get(), group.receive_cq.get(),
+                                    slot.queue->next_name(), options_, counters_);
+  if (!queue) return queue.error();
+  slot.queue->reset();
+  slot.queue = std::move(queue).value();
+  slot.remote = {};
+  ++slot.renewals;
+  return Unit{};
 }
 
 void QueueTable::close(std::uint16_t index) {

@@ -21,12 +21,15 @@ class QueueTable {
     QueueRemote remote;         // valid once the queue is connected
     ConnectedQueue::Name name;  // of the next queue in this slot
     bool is_used = false;       // listed by the placer as one that may have requests
+    std::uint32_t renewals = 0;
 
     // It was connected, and an error or a reset has ended that.
     bool needs_repair() const {
       return queue != nullptr && remote.queue_pair != 0 &&
              (queue->is_broken() || !queue->is_connected());
     }
+    // Grows with each failure, and with each renewal.
+    std::uint32_t failures() const { return 2 * renewals + (needs_repair() ? 1 : 0); }
   };
   struct Group {
     CqPtr send_cq;
@@ -42,6 +45,8 @@ class QueueTable {
   // Returns the index of the new queue. Requires room().
   Result<std::uint16_t> open(const LinkPath& way);
   void close(std::uint16_t index);
+  // Replaces the queue by a new one with another number, which is not connected.
+  Status renew(std::uint16_t index);
 
   // `index` from open(), or from a completion (name_of): then the slot may be free.
   Slot* find(std::size_t index) { return index < slots_.size() ? &slots_[index] : nullptr; }

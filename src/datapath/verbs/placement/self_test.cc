@@ -207,7 +207,7 @@ GpuAccess check_gpu_access(VerbsCard& card, const GpuAccess& by_driver, std::str
 }  // namespace
 
 Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port,
-                                   const std::string& sys_root) {
+                                   bool only_reliable, const std::string& sys_root) {
   auto opened = VerbsCard::open(std::move(verbs), port, 64, 64);
   if (!opened) return opened.error();
   VerbsCard& card = *opened.value();
@@ -215,6 +215,7 @@ Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort&
   std::string reasons;
   for (const auto transport : {PlacementTransport::kUc, PlacementTransport::kRc}) {
     const char* const name = transport == PlacementTransport::kUc ? "UC" : "RC";
+    if (only_reliable && transport != PlacementTransport::kRc) continue;
     auto loop = Loop::open(card, transport);
     std::string wrong = loop ? "" : loop.error().what;
     if (loop && !loop.value()->passes()) wrong = "a write to the device itself does not arrive";

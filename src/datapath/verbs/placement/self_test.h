@@ -15,6 +15,7 @@
 namespace dlcp::datapath {
 
 Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort& port,
+                                   bool only_reliable = false,
                                    const std::string& sys_root = "/sys");
 
 }  // namespace dlcp::datapath

@@ -114,6 +114,11 @@ LinkLimits VerbsPlacer::link_limits(LinkId link) const {
   return found != nullptr ? found->limits : LinkLimits{};
 }
 
+std::uint32_t VerbsPlacer::failures(LinkId link, TrafficClass traffic_class,
+                                    wire::PathIndex path) const {
+  return links_.failures(link, traffic_class, path);
+}
+
 // The queues go first: then the peer has no way to write, even if the card refuses to revoke.
 void VerbsPlacer::close_link(LinkId link) {
   links_.close(link);
@@ -209,18 +214,30 @@ ConnectedQueue* VerbsPlacer::queue_of(const LinkPath& way) {
   return slot.queue.get();
 }
 
+void VerbsPlacer::post() {
+  chain_.post();
+  is_any_broken_ = is_any_broken_ || (way_queue_ != nullptr && way_queue_->is_broken());
+}
+
+// The packet is lost. Over RC the caller would wait for it, unless the path fails.
+void VerbsPlacer::lose() {
+  ++counters_.placed_tx_lost;
+  const bool is_reliable = options_.ability.transport == PlacementTransport::kRc;
+  if (is_reliable && way_queue_ != nullptr) way_queue_->set_broken();
+}
+
 // False if its queue is full; nothing was changed then. An RC queue pair may stay full for as long
 // as its peer does not answer, and other peers must not wait for that: its packets are lost.
 bool VerbsPlacer::add(const PlacedPacket& packet) {
   if (packet.way != way_) {
-    chain_.post();
+    post();
     way_ = packet.way;
     way_queue_ = queue_of(way_);
   }
   ConnectedQueue* const queue = way_queue_;
   if (queue == nullptr || !queue->is_connected() || queue->is_broken() ||
       packet.payload.size() > way_bytes_max_) {
-    ++counters_.placed_tx_lost;
+    lose();
     return true;
   }
   if (queue->room() == 0) {
@@ -229,13 +246,13 @@ bool VerbsPlacer::add(const PlacedPacket& packet) {
     const bool waits = options_.ability.transport == PlacementTransport::kUc;
     if (queue->room() == 0 && !queue->is_broken() && waits) return false;
     if (queue->is_broken() || queue->room() == 0) {
-      ++counters_.placed_tx_lost;
+      lose();
       return true;
     }
   }
   const auto key = registered_.key_of(packet.payload);
   if (!key) {
-    ++counters_.placed_tx_lost;
+    lose();
     return true;
   }
   chain_.add(*queue, packet, *key);
@@ -248,8 +265,7 @@ std::size_t VerbsPlacer::place(std::span<const PlacedPacket> packets) {
   std::size_t taken = 0;
   while (taken < packets.size() && (is_stopped_ || add(packets[taken])))
     ++taken;
-  chain_.post();
-  is_any_broken_ = is_any_broken_ || (way_queue_ != nullptr && way_queue_->is_broken());
+  post();
   counters_.placed_tx_queue_full += taken < packets.size() ? 1 : 0;
   return taken;
 }
@@ -276,7 +292,8 @@ void VerbsPlacer::on_received(const ibv_wc& completion, RunWriter& runs) {
   queue.use_receive();
   if (completion.status != IBV_WC_SUCCESS || completion.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
     ++counters_.placed_rx_errors;
-    if (completion.status == IBV_WC_WR_FLUSH_ERR) queue.set_broken();
+    const bool ends_queue = options_.ability.transport == PlacementTransport::kRc;
+    if (completion.status == IBV_WC_WR_FLUSH_ERR || ends_queue) queue.set_broken();
     is_any_broken_ = is_any_broken_ || queue.is_broken();
     return;
   }

@@ -46,6 +46,7 @@ class VerbsPlacer final : public Placer {
   Status connect(LinkId link, std::span<const std::byte> introduction) override;
   std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
   LinkLimits link_limits(LinkId link) const override;
+  std::uint32_t failures(LinkId link, TrafficClass c, wire::PathIndex path) const override;
   void close_link(LinkId link) override;
 
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
@@ -73,8 +74,7 @@ class VerbsPlacer final : public Placer {
   void abandon(std::span<const std::byte> memory);
   // Revokes the permissions in memory whose registration is about to end.
   void on_release(std::span<const std::byte> memory);
-  // Asks for an event of the card's channel for each completion queue.
-  bool arm();
+  bool arm();  // asks for an event of the card's channel for each completion queue
   // The card cannot access GPU memory although it has registered it.
   std::optional<Error> failure() const;
   // The device is gone: packets are lost, and nothing is polled.
@@ -82,10 +82,11 @@ class VerbsPlacer final : public Placer {
 
  private:
   class RunWriter;
-
   VerbsPlacer(VerbsCard& card, MemoryRegions& registered, Options options);
   ConnectedQueue* queue_of(const LinkPath& way);
   bool add(const PlacedPacket& packet);
+  void post();
+  void lose();
   void collect_sent(QueueTable::Group& group);
   void on_received(const ibv_wc& completion, RunWriter& runs);
   void repair(Time now);

@@ -17,8 +17,9 @@
 #include <vector>
 
 #include "../fake_verbs.h"
+#include "fake_behaviour.h"
 #include "queue_states.h"
-#include "util/rng.h"
+#include "reliable_queues.h"
 
 namespace dlcp::datapath::test {
 
@@ -27,46 +28,20 @@ struct FakeMw : ibv_mw {
   ibv_mr* region = nullptr;  // while bound
 };
 
-class FakeWriteCard : public FakeVerbs {
+class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQueues {
  public:
-  // The device may lack these.
-  bool has_uc = true, has_windows = true;
-  // How it behaves.
-  bool unbind_waits = true;
-  bool reuses_keys = false;              // a new region gets the key of the last one that ended
-  std::uint64_t copy_steps = 0;          // between the check of a write and the copy
-  bool steps_on_poll = false;            // every poll is a step
-  bool dead_keys_take_receives = false;  // as with a shared receive queue
-  bool refuses_dereg = false, refuses_resets = false;
-  bool fails_binds = false, fails_reads = false;  // they complete with an error
-  bool holds_completions = false;                 // of sends: they cannot be polled
-  bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()
-  ibv_mtu mtu = IBV_MTU_1024;
-  // The network. Without delays packets arrive at once.
-  double loss = 0, doubled = 0, late = 0;
-  double breaks = 0;             // chance that a request breaks its queue pair
-  std::uint64_t reordering = 0;  // steps by which a packet may be delayed
-  std::uint64_t lateness = 200;  // steps of a late one
-  bool holds_network = false;    // packets arrive in step() only
-  Rng rng{1};
-  // Results.
-  std::size_t written = 0;     // writes into memory
-  std::size_t dead_keys = 0;   // writes refused because of the key
-  std::size_t no_receive = 0;  // lost because no receive was posted
-  std::size_t binds = 0, reads = 0;
-  std::map<std::uint32_t, int> writable;  // how often a region with this key permitted writes
-  std::vector<ibv_qp_attr> ready;         // attributes of each change to the state RTR
-
   // The next moment: writes in progress end, then what is due arrives.
   void step() {
     ++now_;
-    finish_writes([&](const Write& write) { return write.finished_at <= now_; });
+    finish_writes([&](const FakeWrite& write) { return write.finished_at <= now_; });
+    repeat(now_);
     while (!network_.empty() && network_.begin()->first <= now_) {
-      const Write write = network_.begin()->second;
+      const FakeWrite write = network_.begin()->second;
       network_.erase(network_.begin());
       arrive(write);
     }
   }
+  void drop_network() { network_.clear(); }
   std::size_t in_network() const { return network_.size() + in_progress_.size(); }
   void release_binds() {
     for (const auto& [cq, completion] : std::exchange(held_binds_, {}))
@@ -114,7 +89,7 @@ class FakeWriteCard : public FakeVerbs {
     if (refuses_dereg && keys_.contains(mr->rkey)) return EIO;
     for (const FakeMw* window : windows_)
       if (window->region == mr) return EBUSY;
-    finish_writes([&](const Write& write) { return write.key == mr->rkey; });
+    finish_writes([&](const FakeWrite& write) { return write.key == mr->rkey; });
     keys_.erase(mr->rkey);
     ended_keys_.push_back(mr->rkey);
     access_.erase(mr);
@@ -131,7 +106,7 @@ class FakeWriteCard : public FakeVerbs {
   }
   int dealloc_mw(ibv_mw* mw) override {
     auto* window = static_cast<FakeMw*>(mw);
-    finish_writes([&](const Write& write) { return write.key == window->rkey; });
+    finish_writes([&](const FakeWrite& write) { return write.key == window->rkey; });
     keys_.erase(window->rkey);
     windows_.erase(window);
     return unmade(window);
@@ -153,7 +128,7 @@ class FakeWriteCard : public FakeVerbs {
     ++binds;
     if (completion.status == IBV_WC_SUCCESS) {
       if (unbind_waits)
-        finish_writes([&](const Write& write) { return write.key == window->rkey; });
+        finish_writes([&](const FakeWrite& write) { return write.key == window->rkey; });
       keys_.erase(window->rkey);
       window->rkey = ibv_inc_rkey(window->rkey);
       window->region = info.length > 0 ? info.mr : nullptr;
@@ -181,6 +156,7 @@ class FakeWriteCard : public FakeVerbs {
   }
   int destroy_qp(ibv_qp* qp) override {
     queues_.erase(qp->qp_num);
+    forget_reliable(qp->qp_num);
     return FakeVerbs::destroy_qp(qp);
   }
   int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) override {
@@ -189,6 +165,7 @@ class FakeWriteCard : public FakeVerbs {
     if (mask != required_mask(*qp, attributes->qp_state)) return EINVAL;
     if (attributes->qp_state == IBV_QPS_RESET) {
       queues_[qp->qp_num] = {};
+      forget_reliable(qp->qp_num);
       static_cast<FakeQp*>(qp)->receiving.clear();
       static_cast<FakeQp*>(qp)->buffers.clear();
     }
@@ -197,7 +174,10 @@ class FakeWriteCard : public FakeVerbs {
     if (attributes->qp_state == IBV_QPS_RTR) {
       queues_[qp->qp_num].remote = attributes->dest_qp_num;
       ready.push_back(*attributes);
+      if (qp->qp_type == IBV_QPT_RC) set_expected(qp->qp_num, attributes->rq_psn);
     }
+    if (attributes->qp_state == IBV_QPS_RTS && qp->qp_type == IBV_QPT_RC)
+      set_next(qp->qp_num, attributes->sq_psn);
     qp->state = attributes->qp_state;
     return 0;
   }
@@ -248,14 +228,6 @@ class FakeWriteCard : public FakeVerbs {
     std::byte* begin = nullptr;
     std::size_t bytes = 0;
   };
-  struct Write {
-    std::uint32_t to = 0;
-    std::byte* address = nullptr;
-    std::uint32_t key = 0;
-    std::uint32_t immediate = 0;  // as on the wire
-    std::vector<std::byte> bytes;
-    std::uint64_t finished_at = 0;
-  };
 
   void read(FakeQp& qp, Queue& queue, const ibv_send_wr& request) {
     const ibv_sge& landing = *request.sg_list;
@@ -298,27 +270,29 @@ class FakeWriteCard : public FakeVerbs {
             ? IBV_WC_GENERAL_ERR
             : gathered.completion.status;
     ++queue.since_signalled;
-    const Write write{
-        queue.remote,         reinterpret_cast<std::byte*>(request.wr.rdma.remote_addr),
-        request.wr.rdma.rkey, request.imm_data,
-        gathered.bytes,       0};
-    if (completion.status == IBV_WC_SUCCESS && qp.qp_type == IBV_QPT_RC && !accepts(write))
-      completion.status = IBV_WC_REM_ACCESS_ERR;
-    if (completion.status != IBV_WC_SUCCESS) qp.state = IBV_QPS_ERR;
-    if (completion.status == IBV_WC_SUCCESS) transmit(qp, write);
-    if ((request.send_flags & IBV_SEND_SIGNALED) == 0 && completion.status == IBV_WC_SUCCESS)
-      return;
-    completion.vendor_err =  // not used by cards: how many requests this completion frees
-        std::exchange(queue.since_signalled, 0);
-    complete(*static_cast<FakeCq*>(qp.send_cq), completion);
+    const bool works = completion.status == IBV_WC_SUCCESS;
+    const bool is_signalled = (request.send_flags & IBV_SEND_SIGNALED) != 0 || !works;
+    // Not used by cards: how many requests this completion frees.
+    if (is_signalled) completion.vendor_err = std::exchange(queue.since_signalled, 0);
+    FakeWrite write;
+    write.to = queue.remote;
+    write.address = reinterpret_cast<std::byte*>(request.wr.rdma.remote_addr);
+    write.key = request.wr.rdma.rkey;
+    write.immediate = request.imm_data;
+    write.bytes = gathered.bytes;
+    write.from = qp.qp_num;
+    if (works && qp.qp_type == IBV_QPT_RC)
+      return post(now_, write, is_signalled ? std::optional(completion) : std::nullopt);
+    if (works) transmit(write);
+    if (!works && qp.qp_type == IBV_QPT_RC) fail_reliable(qp.qp_num, IBV_WC_WR_FLUSH_ERR);
+    if (!works) qp.state = IBV_QPS_ERR;
+    if (is_signalled) complete(*static_cast<FakeCq*>(qp.send_cq), completion);
   }
 
-  void transmit(const FakeQp& qp, const Write& write) {
-    const bool is_rc = qp.qp_type == IBV_QPT_RC;  // whose repeats are not modelled
-    if (!is_rc && rng.chance(loss)) return;
-    for (int copies = !is_rc && rng.chance(doubled) ? 2 : 1; copies > 0; --copies) {
-      const bool is_late = !is_rc && rng.chance(late);
-      const std::uint64_t delay = is_rc ? 0 : rng.below(reordering + 1) + (is_late ? lateness : 0);
+  void transmit(const FakeWrite& write) override {
+    if (rng.chance(loss)) return;
+    for (int copies = rng.chance(doubled) ? 2 : 1; copies > 0; --copies) {
+      const std::uint64_t delay = rng.below(reordering + 1) + (rng.chance(late) ? lateness : 0);
       if (delay == 0 && !holds_network)
         arrive(write);
       else
@@ -326,12 +300,13 @@ class FakeWriteCard : public FakeVerbs {
     }
   }
 
-  bool accepts(const Write& write) const {
+  bool accepts(const FakeWrite& write) const {
     const auto key = keys_.find(write.key);
     return key != keys_.end() && write.address >= key->second.begin &&
            write.address + write.bytes.size() <= key->second.begin + key->second.bytes;
   }
-  void arrive(const Write& write) {
+  void arrive(const FakeWrite& write) {
+    if (write.kind != FakeWrite::Kind::kUnreliable) return on_reliable(now_, write);
     const auto found = queue_pairs_.find(write.to);
     if (found == queue_pairs_.end() || found->second->state < IBV_QPS_RTR ||
         found->second->state > IBV_QPS_RTS)
@@ -355,7 +330,34 @@ class FakeWriteCard : public FakeVerbs {
     qp.buffers.pop_front();
     complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
   }
-  void finish(const Write& write) {
+  Verdict take(const FakeWrite& write) override {
+    const auto found = queue_pairs_.find(write.to);
+    if (!accepts(write)) {
+      ++dead_keys;
+      return Verdict::kDeadKey;
+    }
+    if (found->second->receiving.empty()) return Verdict::kNoReceive;
+    if (copy_steps > 0)
+      in_progress_.emplace_back(write).finished_at = now_ + copy_steps;
+    else
+      finish(write);
+    return Verdict::kTaken;
+  }
+  void report(std::uint32_t queue_pair, const ibv_wc& completion) override {
+    complete(*static_cast<FakeCq*>(queue_pairs_.at(queue_pair)->send_cq), completion);
+  }
+  // All receives end with it.
+  void end(std::uint32_t queue_pair) override {
+    FakeQp& qp = *queue_pairs_.at(queue_pair);
+    qp.state = IBV_QPS_ERR;
+    for (; !qp.receiving.empty(); qp.receiving.pop_front(), qp.buffers.pop_front()) {
+      ibv_wc completion{};
+      completion.wr_id = qp.receiving.front().wr_id;
+      completion.status = IBV_WC_WR_FLUSH_ERR;
+      complete(*static_cast<FakeCq*>(qp.recv_cq), completion);
+    }
+  }
+  void finish(const FakeWrite& write) {
     write_memory(write.address, write.bytes);
     ++written;
     const auto found = queue_pairs_.find(write.to);
@@ -374,8 +376,8 @@ class FakeWriteCard : public FakeVerbs {
   }
   template <class Matches>
   void finish_writes(const Matches& matches) {
-    std::vector<Write> rest;
-    for (const Write& write : std::exchange(in_progress_, {}))
+    std::vector<FakeWrite> rest;
+    for (const FakeWrite& write : std::exchange(in_progress_, {}))
       if (matches(write))
         finish(write);
       else
@@ -389,8 +391,8 @@ class FakeWriteCard : public FakeVerbs {
   std::vector<std::uint32_t> ended_keys_;
   std::set<FakeMw*> windows_;
   std::uint32_t last_window_ = 0;
-  std::multimap<std::uint64_t, Write> network_;
-  std::vector<Write> in_progress_;
+  std::multimap<std::uint64_t, FakeWrite> network_;
+  std::vector<FakeWrite> in_progress_;
   std::vector<std::pair<FakeCq*, ibv_wc>> held_binds_;
   std::uint64_t now_ = 0;
 };

@@ -192,17 +192,18 @@ TEST_CASE("a full queue accepts packets again when the card has sent some") {
   CHECK_FALSE(pair.a.datapath->reads(pair.a.memory));
 }
 
-TEST_CASE("over RC a full queue does not keep packets for other peers waiting") {
+TEST_CASE("over RC a full queue does not keep packets for other peers waiting: its path fails") {
   Pair pair(PermissionKind::kRegion, PlacementTransport::kRc);
   pair.connect(1);
   const Permission to = pair.permit(pair.b.piece(0, 256));
+  const LinkLimits limits = pair.a.placer().link_limits(pair.a.link);
+  CHECK(limits.is_reliable);
+  CHECK(limits.packets_per_path_max == 64);
   pair.card->holds_completions = true;
   CHECK(pair.place(to, 0, 200) == 200);
   CHECK(pair.a.count_of("placed_tx_packets") == 128);
   CHECK(pair.a.count_of("placed_tx_lost") == 72);
-  pair.card->holds_completions = false;
-  CHECK(pair.place(to, 200, 32) == 32);
-  CHECK(pair.a.count_of("placed_tx_packets") == 160);
+  CHECK(pair.a.placer().failures(pair.a.link, TrafficClass::kExact, 0) == 1);
 }
 
 TEST_CASE("receives are posted again before a path runs out of them") {
@@ -297,21 +298,6 @@ TEST_CASE("a queue pair that cannot be repaired is not counted as a path") {
   std::vector<PlacedRun> runs(8);
   pair.a.placer().placed(pair.now, runs);
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact) == 1);
-}
-
-TEST_CASE("over RC a broken queue pair ends its path") {
-  Pair pair(PermissionKind::kRegion, PlacementTransport::kRc);
-  pair.connect(2);
-  const Permission to = pair.permit(pair.b.piece(0, 64));
-  Permission dead = to;
-  dead.key ^= 0x100;
-  pair.place(dead, 0, 1, 1);
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now, runs);
-  CHECK(pair.a.count_of("placed_tx_errors") == 1);
-  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact) == 1);
-  CHECK(pair.place(to, 0, 4, 0) == 4);
-  CHECK(pair.placed().size() == 1);
 }
 
 TEST_CASE("abandoning memory ends the card's reads at once, and the queue pair works again") {

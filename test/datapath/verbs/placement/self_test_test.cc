@@ -20,7 +20,9 @@ struct Device {
     CHECK(card->others.empty());
     CHECK(card->queue_pairs() == 0);
   }
-  PlacementAbility test() { return self_test(card, port, "/nonexistent").value(); }
+  PlacementAbility test(bool only_reliable = false) {
+    return self_test(card, port, only_reliable, "/nonexistent").value();
+  }
 
   std::shared_ptr<FakeWriteCard> card = std::make_shared<FakeWriteCard>();
   RocePort port;
@@ -69,6 +71,13 @@ TEST_CASE("a device without UC uses RC") {
   const PlacementAbility ability = device.test();
   CHECK(to_string(ability) == "RC, permissions by memory windows");
   CHECK_THAT(ability.reason, Contains("UC: cannot create a connected queue pair on fake:1"));
+}
+
+TEST_CASE("a device with UC uses RC if that is asked for") {
+  Device device;
+  const PlacementAbility ability = device.test(true);
+  CHECK(to_string(ability) == "RC, permissions by memory windows");
+  CHECK(ability.reason.empty());
 }
 
 TEST_CASE("a dead key that consumes a receive rules the way out") {

@@ -1,0 +1,45 @@
+// What a fake card and its network do, and what they have counted (fake_write_card.h).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "util/rng.h"
+
+namespace dlcp::datapath::test {
+
+struct FakeBehaviour {
+  // The device may lack these.
+  bool has_uc = true, has_windows = true;
+  // How it behaves.
+  bool unbind_waits = true;
+  bool reuses_keys = false;              // a new region gets the key of the last one that ended
+  std::uint64_t copy_steps = 0;          // between the check of a write and the copy
+  bool steps_on_poll = false;            // every poll is a step
+  bool dead_keys_take_receives = false;  // as with a shared receive queue
+  bool refuses_dereg = false, refuses_resets = false;
+  bool fails_binds = false, fails_reads = false;  // they complete with an error
+  bool holds_completions = false;                 // of sends: they cannot be polled
+  bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()
+  ibv_mtu mtu = IBV_MTU_1024;
+  // The network. Without delays packets arrive at once.
+  double loss = 0, doubled = 0, late = 0;
+  double breaks = 0;             // chance that a request breaks its queue pair
+  std::uint64_t reordering = 0;  // steps by which a packet may be delayed
+  std::uint64_t lateness = 200;  // steps of a late one
+  bool holds_network = false;    // packets arrive in step() only
+  Rng rng{1};
+  // Results.
+  std::size_t written = 0;     // writes into memory
+  std::size_t dead_keys = 0;   // writes refused because of the key
+  std::size_t no_receive = 0;  // lost because no receive was posted
+  std::size_t binds = 0, reads = 0;
+  std::map<std::uint32_t, int> writable;  // how often a region with this key permitted writes
+  std::vector<ibv_qp_attr> ready;         // attributes of each change to the state RTR
+};
+
+}  // namespace dlcp::datapath::test
