@@ -74,6 +74,42 @@ TEST_CASE("the shortest path gives the round-trip time; ECN marks are counted") 
   CHECK(sender.reader.rtt().smoothed() == 100us);
 }
 
+TEST_CASE(
+    "the delay of a packet that the card has repeated is no sample, unless many are as long") {
+  PathSet paths(1, 1);
+  Flight flight(1);
+  NoCongestion congestion;
+  AckReader reader;
+  AckSample sample;
+  Time now = kSent;
+  const auto deliver = [&](Duration took, std::size_t repaired_from) {
+    const auto number = static_cast<std::uint32_t>(flight.on_sent(now, 0, {0, 0}));
+    paths.on_sent(0);
+    wire::Ack ack;
+    ack.paths.push_back({0, 0, number, wire::wire_time(now), 0});
+    now += took;
+    reader.read_paths(now, ack, now, 100us, {flight, paths, congestion}, sample, repaired_from);
+  };
+  for (int i = 0; i < 50; ++i)
+    deliver(102400ns, 0);
+  const Duration before = reader.rtt().smoothed();
+  const std::size_t samples = congestion.delays.size();
+  CHECK(samples == 50);
+  for (int i = 0; i < 8; ++i)
+    deliver(17ms, 0);
+  CHECK(reader.rtt().smoothed() == before);
+  CHECK(congestion.delays.size() == samples);
+  deliver(102400ns, 0);
+  for (int i = 0; i < 8; ++i)
+    deliver(17ms, 0);
+  CHECK(congestion.delays.size() == samples + 1);
+  deliver(17ms, 0);  // the network has become slower
+  CHECK(congestion.delays.size() == samples + 2);
+  CHECK(reader.rtt().smoothed() > 2ms);
+  deliver(200ms, 1);  // not repaired by the card
+  CHECK(congestion.delays.size() == samples + 3);
+}
+
 TEST_CASE("a repeated report gives no sample") {
   Sender sender;
   sender.report(0, 0ns);

@@ -218,6 +218,47 @@ TEST_CASE("lateness never delays a loss by more than two round trips") {
   CHECK(window_at(s, t0 + 50ms) == 2ms);
 }
 
+TEST_CASE("a packet that the card repeats is not lost until its path has failed") {
+  Scene s;
+  const auto place = [&](Time at, std::uint8_t path) {
+    const ChunkRef chunk = *s.queue.next();
+    s.queue.mark_sent(chunk);
+    s.flight.on_placed_sent(at, path, chunk, true);
+  };
+  place(t0, 2);
+  place(t0, 2);
+  place(t0, 3);
+  const auto later = s.send(t0 + 10us, 2);
+  s.receive(3);
+  REQUIRE(s.flight.on_report(t0 + 1ms, 2, later, t0 + 10us));
+  s.flight.on_probe_answered(t0 + 20ms, 2, t0 + 19ms, 1ms);
+  CHECK(s.losses(t0 + 10s).empty());
+  CHECK(s.flight.deadline() == kNever);
+  CHECK(s.flight.awaits_repair(2, t0 + 1us));
+  CHECK_FALSE(s.flight.awaits_repair(2, t0));
+  s.receive(0);
+  s.flight.on_path_failed(t0 + 10s, 2);
+  CHECK(s.flight.deadline() == t0 + 10s);
+  CHECK(s.losses(t0 + 10s) == std::vector<std::uint32_t>{1});
+  CHECK_FALSE(s.flight.awaits_repair(2, kNever));
+  place(t0 + 10s, 2);  // over the queue pair that replaces the first
+  CHECK(s.losses(t0 + 20s).empty());
+}
+
+TEST_CASE("a repeat that comes late changes no waiting time") {
+  Scene s;
+  const ChunkRef chunk = *s.queue.next();
+  s.queue.mark_sent(chunk);
+  s.flight.on_placed_sent(t0, 2, chunk, true);
+  const auto sequence = s.send(t0, 2);
+  s.receive(1);
+  s.flight.on_report(t0 + 1ms, 2, sequence, t0);
+  s.losses(t0 + 1ms);
+  s.receive(0);
+  s.losses(t0 + 50ms);
+  CHECK(window_at(s, t0 + 60ms) == 125us);
+}
+
 TEST_CASE("a placed packet that arrives after its repeat was sent is not taken for the repeat") {
   Scene s;
   const ChunkRef chunk = *s.queue.next();

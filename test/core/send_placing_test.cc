@@ -26,10 +26,16 @@ struct ReadyCard final : Card {
   void widen(LinkId, TrafficClass, std::size_t) override {}
   std::size_t paths(LinkId, TrafficClass) const override { return usable; }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
-  std::uint32_t introduction_version(LinkId) const override { return 1; }
+  std::uint32_t introduction_version(LinkId) const override { return version; }
   bool connect(LinkId, std::span<const std::byte>) override { return true; }
   std::uint32_t payload_bytes_max = kChunkBytes;
-  Limits limits(LinkId) const override { return {payload_bytes_max, 448}; }
+  bool is_reliable = false;
+  std::uint32_t version = 1;
+  std::vector<std::uint32_t> failed = std::vector<std::uint32_t>(16);
+  Limits limits(LinkId) const override { return {payload_bytes_max, 448, is_reliable}; }
+  std::uint32_t failures(LinkId, TrafficClass, wire::PathIndex path) const override {
+    return failed[path];
+  }
   PermissionId permit(LinkId, std::span<std::byte>) override { return 0; }
   void revoke(PermissionId) override {}
   bool can_place_from(std::span<const std::byte>) override { return can_read; }
@@ -43,7 +49,7 @@ struct Sender {
   Flight flight{16};
   std::vector<std::byte> message = std::vector<std::byte>(3 * kSegmentChunks * kChunkBytes);
 
-  Sender() { placing.on_link(now, wire::Link{}); }
+  Sender() { placing.on_link(now, wire::Link{}, flight); }
   void permit(std::uint16_t segment) {
     wire::Permit permit;
     permit.segment = permit.slot = segment;
@@ -142,7 +148,7 @@ TEST_CASE("paths that fail are not used after the next acknowledgement, until th
   const auto path_after_ack = [&](std::size_t usable) -> int {
     sender.card.usable = usable;
     wire::Ack ack;
-    sender.placing.resolve(sender.flight, ack);
+    (void)sender.placing.resolve(sender.now, sender.flight, ack);
     const auto way = sender.way(0);
     return way ? way->path : -1;
   };
@@ -158,11 +164,11 @@ TEST_CASE(
   sender.permit(0);
   CHECK(sender.run(0) == 1);
   sender.card.usable = 0;
-  sender.placing.on_link(sender.now, {});
+  sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK(sender.run(0) == 256);
   sender.card.usable = 4;
   sender.card.payload_bytes_max = 1024;
-  sender.placing.on_link(sender.now, {});
+  sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK(sender.run(0) == 256);
 }
 
@@ -183,6 +189,45 @@ TEST_CASE("if no acknowledgement names a placed packet, one is tried each second
   CHECK(sender.run(0) == 256);
   wire::Ack ack;
   ack.placed.push_back({2, wire::PlacedName{.slot = 0, .generation = 1}.pack(), 0});
-  sender.placing.resolve(sender.flight, ack);
+  (void)sender.placing.resolve(sender.now, sender.flight, ack);
   CHECK(sender.run(0) == 1);
+}
+
+TEST_CASE(
+    "over a reliable link a failed path loses its packets, and the peer is told of its next") {
+  Sender sender;
+  sender.card.is_reliable = true;
+  (void)sender.placing.take_link(sender.now, 1);
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  CHECK(sender.placing.next_timeout() == kNever);
+  sender.permit(0);
+  REQUIRE(sender.way(0));
+  sender.placing.on_sent(sender.now);
+  sender.flight.on_placed_sent(sender.now, 2, {0, 0, 0}, true);
+  // Paths are looked at although no acknowledgement arrives.
+  CHECK(sender.placing.next_timeout() == sender.now + 10ms);
+  sender.now += 10ms;
+  sender.placing.on_timeout(sender.now, sender.flight);
+  CHECK(sender.flight.deadline() == kNever);
+  CHECK(sender.placing.next_timeout() == sender.now + 10ms);
+  sender.card.failed[2] = 1;
+  sender.card.usable = 2;
+  sender.card.version = 2;
+  sender.now += 10ms;
+  sender.placing.on_timeout(sender.now, sender.flight);
+  CHECK(sender.flight.deadline() == sender.now);
+  CHECK(sender.placing.link_due(sender.now));
+  CHECK(sender.way(0)->path == 0);
+  // LINK is repeated until all paths work again.
+  (void)sender.placing.take_link(sender.now, 1);
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  CHECK(sender.placing.next_timeout() < sender.now + 20ms);
+  for (int i = 0; i < 20; ++i) {
+    sender.now += 10s;
+    CHECK(sender.placing.link_due(sender.now));
+    (void)sender.placing.take_link(sender.now, 1);
+  }
+  sender.card.usable = 4;
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
 }

@@ -79,8 +79,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   reported_.clear();
   if (!setup_.established()) return {};
   SendQueue::Acked acked;
-  bool posted = false;
-  bool progress = false;
+  bool posted = false, progress = false;
   for (const wire::StreamReport& report : ack.streams()) {
     SendStream* stream = streams_.find(report.stream);
     if (stream == nullptr || !stream->open()) continue;
@@ -100,9 +99,10 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
       prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   prober_.clock().on_answer();
   AckSample sample{.now = now};
-  if (placing_) placing_->resolve(flight_, ack);
-  const auto delays =
-      acks_.read_paths(now, ack, arrived_at, round_trip(), {flight_, paths_, *congestion_}, sample);
+  const std::size_t repaired_from =
+      placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
+  const auto delays = acks_.read_paths(now, ack, arrived_at, round_trip(),
+                                       {flight_, paths_, *congestion_}, sample, repaired_from);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path, after_silence);
@@ -146,7 +146,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
 }
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {
-  if (placing_) placing_->on_link(now, frame);
+  if (placing_) placing_->on_link(now, frame, flight_);
   return placing_ != nullptr;
 }
 
@@ -166,6 +166,13 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
   flight_.find_losses(now, acks_.rtt(), *this, losses_);
   for (const Flight::Loss& loss : losses_) {
     SendQueue& queue = streams_.find(loss.chunk.stream)->queue();
+    if (loss.path_failed) {  // which says nothing about queues in the network
+      queue.mark_lost(loss.chunk);
+      streams_.prefer(loss.chunk.stream);
+      config_.tell(
+          {now, peer_token(), "repeats a packet of a path that the card gave up", loss.path});
+      continue;
+    }
     const auto path = paths_.on_lost(now, loss.path, loss.sent_at, round_trip(), loss.overtaken);
     const bool forgone = queue.forgoes(loss.chunk.message);
     sample.forgone_packets += forgone ? 1 : 0;
@@ -249,6 +256,7 @@ Time SendAssociation::next_timeout() const {
 
 void SendAssociation::on_timeout(Time now) {
   if (!setup_.established()) return;
+  if (placing_) placing_->on_timeout(now, flight_);
   if (flight_.deadline() <= now) {
     AckSample sample{.now = now, .round_trip = round_trip()};
     collect_losses(now, sample);

@@ -14,6 +14,7 @@ namespace {
 // burst, because a shorter packet ends a burst, here and in the kernels of both hosts; but not if
 // the message becomes longer by more than this share.
 constexpr std::size_t kPaddingShare = 16;
+constexpr int kSlowTimes = 4;  // times the usual answer time: the card repeats the packet
 
 void count_sent(Counters& counters, std::size_t bytes, bool again) {
   counters.add(Counter::kPacketsSent);
@@ -203,6 +204,9 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
       std::min<std::size_t>(prober_.size().payload_bytes(), limits.payload_bytes_max);
   // A repair must not depend on what the lost packet depended on, for example its queue pair.
   if (sent.again || sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
+  // A licensed message may be complete, and its permissions revoked, while the card repeats.
+  const bool is_reliable = limits.is_reliable;
+  if (is_reliable && stream.queue().has_licence(chunk.message)) return false;
   const std::span whole(sent.data - sent.offset, sent.message_bytes);
   auto way =
       placing_->way(now, flight_, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
@@ -210,6 +214,10 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   // If the card has fewer paths than this association, several share a queue pair; PathSet knows
   // only the path that has the number of the queue pair.
   if (way->path != cut_.path() && paths_.is_avoided(way->path)) return false;
+  // Packets behind one that the card repeats would wait for it.
+  if (is_reliable &&
+      flight_.awaits_repair(way->path, now - kSlowTimes * acks_.rtt().answer_time_or(1ms)))
+    return false;
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
   way->target.name = way->name.pack();
@@ -219,7 +227,7 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   out.traffic_class = sent.traffic_class;
   out.path = way->path;
   out.destination = &open_.peer;
-  const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk);
+  const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk, is_reliable);
   if (sent.licensed)
     stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
                            stream.queue().ended_by(chunk.message), true);

@@ -6,6 +6,17 @@
 #include "wire/data_header.h"
 
 namespace dlcp::core {
+namespace {
+
+// A card waits for a multiple of the RTT before it repeats a packet for which there is no answer:
+// 17 ms or more, for those of datapath/verbs. This many times the answer time, and at least
+// kRepeatLeast, is taken for that, unless so many delays in a row are as long: then the network has
+// become slower.
+constexpr int kRepeatTimes = 4;
+constexpr Duration kRepeatLeast = 1ms;
+constexpr unsigned kSlowInRowMax = 8;
+
+}  // namespace
 
 // Time stamps wrap, and so does their difference. Changes from one to the next are small, so they
 // are added up.
@@ -16,19 +27,35 @@ Duration AnswerDelay::of(std::uint32_t sent, Time arrived_at) {
   return wire::wire_duration(delay_);
 }
 
+// The delay of a packet that the card has repeated says how long the card waited, and nothing about
+// queues and distances.
+bool AckReader::is_slow(Duration fabric) const {
+  const Duration usual = rtt_.answer_time_or(Duration::max() / kRepeatTimes);
+  return fabric > std::max(kRepeatTimes * usual, kRepeatLeast);
+}
+
 AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
                                         Duration round_trip, const Learners& learners,
-                                        AckSample& sample) {
+                                        AckSample& sample, std::size_t repaired_from) {
   const Duration answer = answers_.of(ack.sent, arrived_at);
   bool first = true;
   Delays newest;
   Duration round_trip_min{0};
-  for (const wire::PathReport& report : ack.paths) {
+  for (std::size_t i = 0; i < ack.paths.size(); ++i) {
+    const wire::PathReport& report = ack.paths[i];
     const Time sent_at = wire::from_wire_time(report.echo, now);
     const Duration held = wire::wire_duration(report.held);
-    if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
     const Duration total = arrived_at - sent_at;
     const Duration fabric = std::max(total - held, Duration(1));
+    const bool slow = i >= repaired_from && is_slow(fabric);
+    const bool repeated = slow && slow_in_row_ < kSlowInRowMax;
+    if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at, repeated))
+      continue;
+    if (i >= repaired_from) slow_in_row_ = slow ? slow_in_row_ + 1 : 0;
+    if (repeated) {  // still, another path is better
+      learners.paths.on_report(report.path, report.highest_sequence, kRepeatTimes * round_trip);
+      continue;
+    }
     if (sent_at < woken_at_) {  // the time includes a pause of this process
       learners.paths.on_report(report.path, report.highest_sequence, round_trip);
       continue;

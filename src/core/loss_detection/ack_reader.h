@@ -2,6 +2,7 @@
 // number of spurious retransmissions. Owns the RTT estimate.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/congestion/congestion.h"
@@ -45,8 +46,10 @@ class AckReader {
     Duration held{0};
   };
   // `round_trip` replaces the delay of packets that were in flight during a pause of this process.
+  // The reports from index `repaired_from` on are of packets that the card repairs.
   Delays read_paths(Time now, const wire::Ack& ack, Time arrived_at, Duration round_trip,
-                    const Learners& learners, AckSample& sample);
+                    const Learners& learners, AckSample& sample,
+                    std::size_t repaired_from = ~std::size_t{0});
 
   // Number of duplicates at the receiver that were not reported before. A spurious retransmission
   // shows either before the chunk is sent again (the original is acknowledged) or after (both
@@ -54,7 +57,10 @@ class AckReader {
   std::uint32_t read_duplicates(const wire::Ack& ack);
 
  private:
+  bool is_slow(Duration fabric) const;
+
   RttEstimator rtt_;
+  unsigned slow_in_row_ = 0;  // repaired packets
   AnswerDelay answers_;
   Time woken_at_ = Time::min();   // after the last pause
   std::uint32_t duplicates_ = 0;  // reported by the receiver so far

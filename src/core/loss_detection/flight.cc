@@ -48,7 +48,7 @@ class Arrived {
 
 Flight::Flight(std::size_t paths) : paths_(paths), grace_(kGraceLeast) {}
 
-void Flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
+void flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   if (packet_sent_at <= sent_at) return;
   sent_at = packet_sent_at;
   took = std::max(now - packet_sent_at, least);
@@ -67,24 +67,35 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
     record.settled = !ends;
     record.passed = false;
     record.passed_across = false;
-    record.placed = false;
+    record.placed = record.repaired = false;
   }
   if (ends) records_ += count;
   return std::exchange(path.next_sequence, path.next_sequence + count);
 }
 
-std::uint64_t Flight::on_placed_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk) {
+std::uint64_t Flight::on_placed_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk,
+                                     bool repaired) {
   const std::uint64_t number = on_sent(now, path_index, chunk);
-  paths_[path_index].records.back().placed = true;
+  Record& record = paths_[path_index].records.back();
+  record.placed = true;
+  record.repaired = repaired;
   return number;
 }
 
-bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {
+void Flight::on_path_failed(Time now, std::uint8_t path_index) {
+  if (path_index >= paths_.size()) return;
+  paths_[path_index].failed_below = paths_[path_index].next_sequence;
+  deadline_ = now;
+}
+
+bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at,
+                       bool was_repeated) {
   if (path_index >= paths_.size()) return false;
   Path& path = paths_[path_index];
   const std::uint64_t number = wire::expand_serial(sequence, path.next_sequence);
   if (number >= path.next_sequence || number < path.delivered_below) return false;
   path.delivered_below = number + 1;
+  if (was_repeated) return true;
   path.newest.update(now, sent_at);
   newest_.update(now, sent_at);
   return true;
@@ -116,6 +127,7 @@ void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
 // RACK's deadline: the time at which the acknowledgement of this packet was expected, plus the
 // reordering window.
 bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record) {
+  if (record.repaired) return sequence < path.failed_below;
   Time due = kNever;
   if (sequence < path.delivered_below) {
     record.passed = true;
@@ -132,6 +144,7 @@ bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& re
 
 // Learns from a packet that was acknowledged after a later one had been.
 void Flight::arrived_late(Time now, const Path& path, const Record& record) {
+  if (record.repaired) return;
   if (record.passed) on_path_.add(now - record.sent_at - path.newest.took);
   if (record.passed_across) across_.add(now - record.sent_at - newest_.took);
 }
@@ -168,12 +181,13 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& c
     for (std::size_t i = 0; i < path.records.size(); ++i) {
       Record& record = path.records[i];
       const std::uint64_t sequence = path.front_sequence + i;
-      if (sequence >= path.delivered_below && record.sent_at >= newest_.sent_at) break;
+      const bool is_passed = sequence < path.delivered_below || record.sent_at < newest_.sent_at;
+      if (!is_passed && sequence >= path.failed_below) break;
       if (record.settled) continue;
       if (!arrived(record.chunk)) {
         if (!lost(now, path, sequence, record)) continue;
         out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
-                       sequence < path.delivered_below});
+                       sequence < path.delivered_below, record.repaired});
       } else {
         arrived_late(now, path, record);
       }

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/loss_detection/flight_path.h"
 #include "core/loss_detection/lateness.h"
 #include "core/loss_detection/rtt.h"
 #include "core/streams/send_message.h"
-#include "util/ring_queue.h"
 #include "util/time.h"
 #include "wire/packet.h"
 
@@ -36,12 +36,19 @@ class Flight {
   // its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true,
                         std::size_t count = 1);
-  std::uint64_t on_placed_sent(Time now, wire::PathIndex path, const ChunkRef& chunk);
+  // `repaired`: the card repeats the packet until it arrives. It is lost only if its path fails.
+  std::uint64_t on_placed_sent(Time now, wire::PathIndex path, const ChunkRef& chunk,
+                               bool repaired = false);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
   // the time when this packet was sent. Lower numbers may be missing. Returns false if no such
   // packet was sent, or if an earlier ACK has reported this number or a higher one.
-  bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
+  // `was_repeated`: the card has probably repeated it, so that its delay tells nothing about
+  // others.
+  bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at,
+                 bool was_repeated = false);
+  // The card does not repeat any more what was placed on this path.
+  void on_path_failed(Time now, wire::PathIndex path);
   // The peer answered a probe that was sent on `path` at `sent_at`. The probe then counts as packet
   // B of the rule, with at least `data_takes` as the time that its ACK took: a probe may overtake
   // data that is in another queue of a switch.
@@ -54,12 +61,20 @@ class Flight {
   std::uint64_t next_number(wire::PathIndex path) const { return paths_[path].next_sequence; }
   // Packets from the oldest on whose fate is not known.
   std::size_t sent_since_unknown(wire::PathIndex path) const { return paths_[path].records.size(); }
+  // True if the oldest packet of the path whose fate is not known was sent before `time` and is
+  // repaired by the card.
+  bool awaits_repair(wire::PathIndex path, Time time) const {
+    const auto& records = paths_[path].records;
+    return !records.empty() && records.front().repaired && records.front().sent_at < time;
+  }
+  bool any_unknown() const { return records_ > 0; }
 
   struct Loss {
     wire::PathIndex path = 0;
     ChunkRef chunk;
     Time sent_at;
-    bool overtaken = false;  // its own path has delivered a higher number, so the path works
+    bool overtaken = false;    // its own path has delivered a higher number, so the path works
+    bool path_failed = false;  // the card has given up
   };
   // Appends the packets that are lost now to `out`, and forgets packets that are acknowledged or
   // lost. The caller calls it after each ACK, and at deadline() if none arrives.
@@ -72,27 +87,8 @@ class Flight {
   void on_spurious(Time now, Duration round_trip);
 
  private:
-  struct Record {
-    ChunkRef chunk;
-    Time sent_at;
-    bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
-    bool passed = false;         // a packet sent after it on its path has arrived before it
-    bool passed_across = false;  // a packet sent after it on any path has arrived before it
-    bool placed = false;         // by the receiver's card
-  };
-  // The most recently sent packet or probe that was acknowledged, and the time that this took.
-  struct Delivery {
-    Time sent_at = Time::min();
-    Duration took{0};
-    void update(Time now, Time packet_sent_at, Duration least = Duration(0));
-  };
-  struct Path {
-    std::uint64_t next_sequence = 0;
-    std::uint64_t front_sequence = 0;   // number of records.front()
-    std::uint64_t delivered_below = 0;  // the highest number that has arrived, plus 1
-    Delivery newest;
-    RingQueue<Record> records;
-  };
+  using Record = flight::Record;
+  using Path = flight::Path;
 
   bool lost(Time now, const Path& path, std::uint64_t sequence, Record& record);
   void arrived_late(Time now, const Path& path, const Record& record);
@@ -108,7 +104,7 @@ class Flight {
   Time widen_again_at_{};
   Duration same_path_window_{0};
   Duration cross_path_window_{0};
-  Delivery newest_;  // on any path
+  flight::Delivery newest_;  // on any path
   Time deadline_ = kNever;
 };
 

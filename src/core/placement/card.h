@@ -46,8 +46,15 @@ class Card {
   struct Limits {
     std::uint32_t payload_bytes_max = 0;     // of one packet
     std::uint32_t packets_per_path_max = 0;  // that are not acknowledged
+    // The card repeats what is lost on a path until the path fails. Before that, the bytes of a
+    // placed packet must not be sent in another way: the message could then be complete, and its
+    // permissions revoked, while the card still repeats the packet, which ends the path.
+    bool is_reliable = false;
   };
   virtual Limits limits(LinkId link) const = 0;  // all 0 before connect()
+  // For reliable links: grows when the path fails. What was placed on it before has arrived or is
+  // lost.
+  virtual std::uint32_t failures(LinkId, TrafficClass, wire::PathIndex) const { return 0; }
 
   // 0: refused at once. Otherwise an event kGranted or kRefused follows.
   virtual PermissionId permit(LinkId link, std::span<std::byte> memory) = 0;

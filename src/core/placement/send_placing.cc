@@ -1,5 +1,7 @@
 #include "core/placement/send_placing.h"
 
+#include <utility>
+
 #include "wire/data_header.h"
 
 namespace dlcp::core {
@@ -13,6 +15,10 @@ constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card n
 constexpr std::uint32_t kUnprovenMax = 256;
 constexpr std::uint32_t kUnreportedMax = 4096;
 constexpr Duration kTrialPause = 1s;
+// Over a reliable link: how often paths are looked at while no ACK arrives, and how often LINK is
+// sent while paths that have failed are not connected again, after the first attempts.
+constexpr Duration kLookPause = 10ms;
+constexpr Duration kLateTryPause = 2s;
 // The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
 // least one in this many packets is an ordinary one.
 constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
@@ -51,18 +57,44 @@ bool SendPlacing::update_paths() {
   return all;
 }
 
-void SendPlacing::on_link(Time now, const wire::Link& frame) {
+void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   if (link_ == 0 || !card_.connect(link_, frame.introduction)) {
-    next_link_ = kNever;
+    next_link_ = limits_.is_reliable ? now + kLateTryPause : kNever;
     return;
   }
   limits_ = card_.limits(link_);
-  if (update_paths()) next_link_ = kNever;
+  const bool all_classes = update_paths();
+  const std::size_t usable = usable_paths_[static_cast<std::size_t>(TrafficClass::kExact)];
+  if (all_classes && (!limits_.is_reliable || usable >= paths_most_)) next_link_ = kNever;
+  paths_most_ = std::max(paths_most_, usable);
   if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
+  look(now, flight);
+}
+
+// A queue pair of a path that has failed is replaced by another, of which the peer must be told.
+void SendPlacing::look(Time now, Flight& flight) {
+  if (!limits_.is_reliable) return;
+  failures_.resize(paths_most_);
+  for (std::size_t path = 0; path < paths_most_; ++path) {
+    const auto index = static_cast<wire::PathIndex>(path);
+    const std::uint32_t failures = card_.failures(link_, TrafficClass::kExact, index);
+    if (std::exchange(failures_[path], failures) != failures) flight.on_path_failed(now, index);
+  }
+  if (next_link_ != kNever || card_.introduction_version(link_) == sent_version_) return;
+  next_link_ = now;
+  tries_ = 0;
+}
+
+void SendPlacing::on_timeout(Time now, Flight& flight) {
+  if (now < next_look_) return;
+  update_paths();
+  look(now, flight);
+  next_look_ = flight.any_unknown() ? now + kLookPause : kNever;
 }
 
 wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
-  next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : kNever;
+  const Time later = limits_.is_reliable ? now + kLateTryPause : kNever;
+  next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
   sent_version_ = card_.introduction_version(link_);
   return {destination, card_.introduction(link_)};
 }
@@ -122,6 +154,7 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
 
 void SendPlacing::on_sent(Time now) {
   if (++unreported_ >= unreported_max_) next_trial_ = now + kTrialPause;
+  if (limits_.is_reliable && next_look_ == kNever) next_look_ = now + kLookPause;
 }
 
 std::size_t SendPlacing::ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes) {
@@ -132,8 +165,10 @@ std::size_t SendPlacing::ordinary_run(Time now, const ChunkRef& chunk, std::uint
   return wire::PlacedName::kSegmentChunks - chunk.chunk % wire::PlacedName::kSegmentChunks;
 }
 
-void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) {
+std::size_t SendPlacing::resolve(Time now, Flight& flight, wire::Ack& ack) {
   update_paths();
+  look(now, flight);
+  const std::size_t others = ack.paths.size();
   for (const wire::PlacedReport& report : ack.placed) {
     const auto name = wire::PlacedName::unpack(report.name);
     if (name.slot >= permissions_.size()) continue;
@@ -150,6 +185,7 @@ void SendPlacing::resolve(const Flight& flight, wire::Ack& ack) {
     ack.paths.push_back({report.path, 0, static_cast<std::uint32_t>(number),
                          wire::wire_time(sent_at), report.held});
   }
+  return limits_.is_reliable ? others : ack.paths.size();
 }
 
 }  // namespace dlcp::core

@@ -5,6 +5,7 @@
 // that packet gives its number and send time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -30,9 +31,11 @@ class SendPlacing {
   SendPlacing& operator=(const SendPlacing&) = delete;
 
   // --- link: LINK is repeated until the receiver has answered it
-  void on_link(Time now, const wire::Link& frame);
+  void on_link(Time now, const wire::Link& frame, Flight& flight);
   bool link_due(Time now) const { return next_link_ <= now; }
-  Time next_timeout() const { return next_link_; }
+  Time next_timeout() const { return std::min(next_link_, next_look_); }
+  // Looks for paths that have failed, while packets are in flight that the card repairs.
+  void on_timeout(Time now, Flight& flight);
   wire::Link take_link(Time now, std::uint64_t destination);
   const Card::Limits& limits() const { return limits_; }
 
@@ -54,8 +57,9 @@ class SendPlacing {
   // packets, without asking again: at least 1.
   std::size_t ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes);
 
-  // Adds the packets that ack.placed names to ack.paths, as if they had had headers.
-  void resolve(const Flight& flight, wire::Ack& ack);
+  // Adds the packets that ack.placed names to ack.paths, as if they had had headers. Returns the
+  // index in ack.paths from which on the packets are repaired by the card.
+  std::size_t resolve(Time now, Flight& flight, wire::Ack& ack);
 
  private:
   struct Permission {
@@ -73,6 +77,7 @@ class SendPlacing {
   Permission* find(const ChunkRef& chunk);
   std::size_t paths_of(Time now, TrafficClass traffic_class);
   bool update_paths();
+  void look(Time now, Flight& flight);
   // Too many packets in a row were not reported, and it is not the time of the next trial.
   bool is_suspended(Time now) const { return unreported_ >= unreported_max_ && now < next_trial_; }
 
@@ -82,7 +87,10 @@ class SendPlacing {
   std::array<std::size_t, kTrafficClassCount> usable_paths_{};
   std::array<bool, kTrafficClassCount> widened_{};
   Card::Limits limits_;
+  std::vector<std::uint32_t> failures_;  // by path, as the card reported them last
+  std::size_t paths_most_ = 0;           // that could be used at a time
   Time next_link_ = kNever;
+  Time next_look_ = kNever;
   unsigned tries_ = 0;
   std::uint32_t sent_version_ = 0;
   std::uint32_t unreported_ = 0;  // packets sent since an ACK named one

@@ -51,6 +51,9 @@ class SendQueue : public ChunkStates {
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
+  bool has_licence(std::uint64_t message) const {
+    return contains(message) && at(message).licensed;
+  }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
   // The receiver needs all of it: from now on it is handled like an exact message.

@@ -20,7 +20,10 @@ struct CardConfig {
   Duration key_outlives{0};
   double refused = 0;  // share of the permissions that the card refuses
   std::size_t receives_per_path = 512;
-  std::size_t paths_max = 256;    // of each class that work
+  std::size_t paths_max = 256;  // of each class that work
+  bool is_reliable = false;     // RC: the card repeats what is lost
+  Duration repeat_after = std::chrono::milliseconds(17);
+  unsigned repeats_max = 7;       // in a row
   std::uint64_t black_holes = 0;  // bit p is set: packets that this card sends on path p are lost
 };
 
@@ -31,6 +34,7 @@ struct CardCounters {
   std::uint64_t dead_keys = 0;  // packets that came too late
   std::uint64_t damaged = 0;
   std::uint64_t without_receive = 0;
+  std::uint64_t paths_failed = 0;  // reliable ones
   std::uint64_t granted = 0;
   std::uint64_t revoked = 0;
 };

@@ -24,12 +24,18 @@ inline constexpr std::size_t kPlacedHeadBytes =
 
 // The head of a packet that the receiver's card places (sim_placer). It has no header of DLCP.
 struct PlacedHead {
+  // Of a reliable path: data, and the answers of the receiver's card.
+  enum class Kind : std::uint8_t { kUnreliable, kReliable, kAck, kGap, kRefused };
+
   std::uint32_t link = 0;  // the receiver's number
   std::uint32_t name = 0;  // the immediate
   std::uint64_t address = 0;
   std::uint32_t key = 0;
   TrafficClass traffic_class{};
   std::uint32_t checksum = 0;  // of the payload
+  Kind kind = Kind::kUnreliable;
+  std::uint32_t epoch = 0;  // of a reliable path (reliable_paths.h)
+  std::uint32_t number = 0;
 };
 
 struct Frame {

@@ -27,6 +27,7 @@ Duration up_to(Rng& rng, Duration most) {
 PlacementLimits SimPlacer::placement_limits() const {
   PlacementLimits limits;
   limits.paths_max = static_cast<std::uint32_t>(paths_);
+  limits.is_reliable = config_.is_reliable;
   return limits;
 }
 
@@ -44,6 +45,7 @@ Result<LinkId> SimPlacer::open_link(const wire::EndpointAddress& peer) {
   Link& link = links_[id];
   link.peer = *host;
   link.own.link = last_link_;
+  if (config_.is_reliable) link.own.epochs.fill(1);
   return id;
 }
 
@@ -78,25 +80,59 @@ Status SimPlacer::connect(LinkId id, std::span<const std::byte> introduction) {
     return Error{ErrorCode::kInvalidUsage, "not an introduction of a simulated card", ""};
   std::memcpy(&words, introduction.data(), sizeof words);
   Link& link = found->second;
+  // Epochs only grow, and the introduction may be an old one.
+  for (std::size_t path = 0; path < words.epochs.size(); ++path) {
+    words.epochs[path] = std::max(words.epochs[path], link.theirs.epochs[path]);
+    words.heard_epochs[path] = std::max(words.heard_epochs[path], link.theirs.heard_epochs[path]);
+  }
   link.theirs = words;
+  introduce_paths(id, link);
   if (link.own.heard_link != words.link || link.own.heard_classes != words.classes) ++link.version;
   link.own.heard_link = words.link;
   link.own.heard_classes = words.classes;
   return Unit{};
 }
 
+// Tells the peer which of its paths this card has heard of, and which paths it has itself.
+void SimPlacer::introduce_paths(LinkId id, Link& link) {
+  if (!config_.is_reliable) return;
+  const auto before = std::pair(link.own.epochs, link.own.heard_epochs);
+  for (std::size_t path = 0; path < ReliablePaths::kPathsMax; ++path) {
+    const ReliablePaths::Key key{id, static_cast<wire::PathIndex>(path)};
+    link.own.epochs[path] = reliable_.epoch(key);
+    link.own.heard_epochs[path] = link.theirs.epochs[path];
+    reliable_.begin(key, link.theirs.epochs[path]);
+  }
+  if (before != std::pair(link.own.epochs, link.own.heard_epochs)) ++link.version;
+}
+
+std::uint32_t SimPlacer::failures(LinkId id, TrafficClass, wire::PathIndex path) const {
+  return config_.is_reliable ? reliable_.failures({id, path}) : 0;
+}
+
+bool SimPlacer::is_joined(LinkId id, const Link& link, std::size_t path) const {
+  return path < ReliablePaths::kPathsMax &&
+         link.theirs.heard_epochs[path] ==
+             reliable_.epoch({id, static_cast<wire::PathIndex>(path)});
+}
+
 std::size_t SimPlacer::paths(LinkId id, TrafficClass traffic_class) const {
   const Link* link = find(id);
   const bool heard = link != nullptr && link->theirs.heard_link == link->own.link &&
                      (link->theirs.heard_classes & bit_of(traffic_class)) != 0;
-  return heard ? std::min(paths_, config_.paths_max) : 0;
+  const std::size_t usable = heard ? std::min(paths_, config_.paths_max) : 0;
+  if (!config_.is_reliable) return usable;
+  std::size_t count = 0;
+  while (count < usable && is_joined(id, *link, count))
+    ++count;
+  return count;
 }
 
 LinkLimits SimPlacer::link_limits(LinkId id) const {
   const Link* link = find(id);
   if (link == nullptr || link->theirs.link == 0) return {};
   return {static_cast<std::uint32_t>(payload_bytes_max_),
-          static_cast<std::uint32_t>(config_.receives_per_path)};
+          static_cast<std::uint32_t>(config_.receives_per_path), config_.is_reliable};
 }
 
 void SimPlacer::close_link(LinkId id) {
@@ -106,6 +142,7 @@ void SimPlacer::close_link(LinkId id) {
   for (const PermissionId permission : ids)
     end(permission, false);
   links_.erase(id);
+  reliable_.close(id);
 }
 
 // ---- permissions ----
@@ -163,7 +200,10 @@ std::size_t SimPlacer::place(std::span<const PlacedPacket> packets) {
   std::size_t taken = 0;
   for (const PlacedPacket& packet : packets) {
     const Link* link = find(packet.way.link);
-    const bool is_lost = (config_.black_holes >> packet.way.path & 1) != 0;
+    const bool is_hole = (config_.black_holes >> packet.way.path & 1) != 0;
+    const bool is_lost =
+        config_.is_reliable ? link == nullptr || !is_joined(packet.way.link, *link, packet.way.path)
+                            : is_hole;
     if (link == nullptr || packet.payload.empty() || packet.payload.size() > payload_bytes_max_ ||
         is_lost) {
       ++taken;
@@ -185,16 +225,55 @@ std::size_t SimPlacer::place(std::span<const PlacedPacket> packets) {
     frame->destination_path = packet.way.path;
     frame->dscp = row.dscp;
     frame->ecn = row.ecn;
-    nic_.enqueue(events_.now(), std::move(frame));
+    if (config_.is_reliable)
+      reliable_.post(events_.now(), {packet.way.link, packet.way.path}, std::move(*frame));
+    else
+      nic_.enqueue(events_.now(), std::move(frame));
     ++counters_.sent;
     ++taken;
   }
   return taken;
 }
 
+// A packet, or its repetition, or an answer on a reliable path.
+void SimPlacer::send(Time now, const ReliablePaths::Key& key, const Frame& frame) {
+  const Link* link = find(key.first);
+  if (link == nullptr || (config_.black_holes >> key.second & 1) != 0) return;
+  auto copy = std::make_unique<Frame>(frame);
+  copy->source = host_;
+  copy->destination = link->peer;
+  copy->source_path = copy->destination_path = key.second;
+  copy->placed->link = link->theirs.link;
+  if (nic_.has_room(copy->wire_bytes())) nic_.enqueue(now, std::move(copy));
+}
+
 void SimPlacer::on_event(Time now, FramePtr frame) {
   if (frame) take(now, *frame);
   finish_due(now);
+  const std::size_t failed = config_.is_reliable ? reliable_.on_timer(now) : 0;
+  counters_.paths_failed += failed;
+  if (failed == 0) return;
+  for (auto& [id, link] : links_)
+    introduce_paths(id, link);
+}
+
+bool SimPlacer::is_alive(Time now, std::uint32_t key) const {
+  const auto found = by_key_.find(key);
+  return found != by_key_.end() && now - permits_.at(found->second).dies_at < config_.key_outlives;
+}
+
+// False: nothing is to be placed.
+bool SimPlacer::take_reliable(Time now, Frame& frame) {
+  const ReliablePaths::Key key{LinkId{frame.placed->link}, frame.destination_path};
+  if (frame.placed->kind != PlacedHead::Kind::kReliable) {
+    reliable_.on_answer(now, key, *frame.placed);
+    return false;
+  }
+  if (reliable_.look(now, key, frame) != ReliablePaths::Verdict::kNext) return false;
+  if (is_alive(now, frame.placed->key)) return true;
+  ++counters_.dead_keys;
+  reliable_.refuse(now, key, frame);
+  return false;
 }
 
 void SimPlacer::take(Time now, Frame& frame) {
@@ -205,23 +284,31 @@ void SimPlacer::take(Time now, Frame& frame) {
   }
   const LinkId link{head.link};
   if (find(link) == nullptr) return;
+  const bool is_reliable = head.kind != PlacedHead::Kind::kUnreliable;
+  if (is_reliable && !take_reliable(now, frame)) return;
   const LinkPath way{link, head.traffic_class, frame.destination_path};
-  const auto key = by_key_.find(head.key);
-  if (key == by_key_.end() || now - permits_[key->second].dies_at >= config_.key_outlives) {
+  if (!is_alive(now, head.key)) {
     ++counters_.dead_keys;
     return;
   }
+  const PermissionId id = by_key_.at(head.key);
   std::size_t& waiting = waiting_[{way.link, way.traffic_class, way.path}];
   if (waiting >= config_.receives_per_path) {
     ++counters_.without_receive;
     return;
   }
-  const Permit& permit = permits_[key->second];
+  const Permit& permit = permits_[id];
   const std::uint64_t offset = head.address - reinterpret_cast<std::uint64_t>(permit.memory.data());
   if (offset > permit.memory.size() || frame.bytes.size() > permit.memory.size() - offset) return;
   ++waiting;
-  in_progress_.push_back({.done_at = now + up_to(rng_, config_.write_time_max),
-                          .id = key->second,
+  Time done_at = now + up_to(rng_, config_.write_time_max);
+  if (is_reliable) {  // in order
+    reliable_.take(now, {link, way.path}, frame);
+    for (const InProgress& before : in_progress_)
+      if (before.report.way == way) done_at = std::max(done_at, before.done_at);
+  }
+  in_progress_.push_back({.done_at = done_at,
+                          .id = id,
                           .to = permit.memory.subspan(offset, frame.bytes.size()),
                           .payload = std::move(frame.bytes),
                           .report = {.way = way,

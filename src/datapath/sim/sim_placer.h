@@ -16,8 +16,10 @@
 
 #include "datapath/placer.h"
 #include "datapath/sim/card_config.h"
+#include "datapath/sim/card_state.h"
 #include "datapath/sim/event_queue.h"
 #include "datapath/sim/port.h"
+#include "datapath/sim/reliable_paths.h"
 #include "util/rng.h"
 
 namespace dlcp::datapath::sim {
@@ -32,13 +34,18 @@ class SimPlacer final : public Placer, public EventSink {
         paths_(host_paths),
         payload_bytes_max_(payload_bytes_max),
         config_(config),
-        rng_(seed) {}
+        rng_(seed),
+        reliable_(
+            config_,
+            [this](Time now, const auto& key, const Frame& frame) { send(now, key, frame); },
+            [this](Time at) { events_.schedule(at, *this); }) {}
 
   using Write = std::function<void(Time, std::span<std::byte> to, std::span<const std::byte> from)>;
   void set_write(Write write) { write_ = std::move(write); }  // called instead of the copy
   CardConfig& config() { return config_; }
   const CardCounters& counters() const { return counters_; }
   std::size_t permissions() const { return permits_.size(); }  // not revoked yet
+  const ReliablePaths& reliable() const { return reliable_; }
   bool has_reports() const { return !arrived_.empty() || !reports_.empty(); }
 
   void on_event(Time now, FramePtr frame) override;  // a placed packet arrives, or a timer
@@ -50,6 +57,7 @@ class SimPlacer final : public Placer, public EventSink {
   Status connect(LinkId link, std::span<const std::byte> introduction) override;
   std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
   LinkLimits link_limits(LinkId link) const override;
+  std::uint32_t failures(LinkId link, TrafficClass c, wire::PathIndex path) const override;
   void close_link(LinkId link) override;
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
@@ -61,37 +69,17 @@ class SimPlacer final : public Placer, public EventSink {
   std::size_t placed(Time now, std::span<PlacedRun> out) override;
 
  private:
-  // The content of an introduction. `heard` is what the sender of it knows of its receiver.
-  struct Words {
-    std::uint32_t link = 0;
-    std::uint32_t classes = 0;  // one bit for each that has been widened
-    std::uint32_t heard_link = 0;
-    std::uint32_t heard_classes = 0;
-  };
-  struct Link {
-    HostIndex peer = 0;
-    Words own;
-    Words theirs;
-    std::uint32_t version = 1;
-  };
-  struct Permit {
-    LinkId link = LinkId::kNone;
-    std::span<std::byte> memory;
-    std::uint32_t key = 0;
-    Time granted_at;
-    bool granted = false;
-    Time dies_at = kNever;  // the key is checked until then
-    bool reported = false;  // as revoked
-  };
-  struct InProgress {
-    Time done_at;
-    PermissionId id = PermissionId::kNone;
-    std::span<std::byte> to;
-    std::vector<std::byte> payload;
-    PlacedRun report;
-  };
+  using Words = card::Words;
+  using Link = card::Link;
+  using Permit = card::Permit;
+  using InProgress = card::InProgress;
+  bool is_alive(Time now, std::uint32_t key) const;
   const Link* find(LinkId link) const;
   void take(Time now, Frame& frame);
+  bool take_reliable(Time now, Frame& frame);
+  void send(Time now, const ReliablePaths::Key& key, const Frame& frame);
+  void introduce_paths(LinkId id, Link& link);
+  bool is_joined(LinkId id, const Link& link, std::size_t path) const;
   void finish(Time now, InProgress& write);
   void finish_due(Time now, PermissionId forced = PermissionId::kNone);
   void end(PermissionId id, bool report);
@@ -115,6 +103,7 @@ class SimPlacer final : public Placer, public EventSink {
   std::deque<PlacedRun> arrived_;
   std::map<std::tuple<LinkId, TrafficClass, wire::PathIndex>, std::size_t> waiting_;
   std::deque<PermissionEvent> reports_;
+  ReliablePaths reliable_;
 };
 
 }  // namespace dlcp::datapath::sim

@@ -55,7 +55,12 @@ bool CardDriver::connect(core::LinkId link, std::span<const std::byte> introduct
 
 core::Card::Limits CardDriver::limits(core::LinkId link) const {
   const datapath::LinkLimits limits = placer_.link_limits(link_of(link));
-  return {limits.payload_bytes_max, limits.packets_per_path_max};
+  return {limits.payload_bytes_max, limits.packets_per_path_max, limits.is_reliable};
+}
+
+std::uint32_t CardDriver::failures(core::LinkId link, TrafficClass traffic_class,
+                                   wire::PathIndex path) const {
+  return placer_.failures(link_of(link), traffic_class, path);
 }
 
 core::PermissionId CardDriver::permit(core::LinkId link, std::span<std::byte> memory) {

@@ -25,6 +25,8 @@ class CardDriver final : public core::Card {
   std::uint32_t introduction_version(core::LinkId link) const override;
   bool connect(core::LinkId link, std::span<const std::byte> introduction) override;
   Limits limits(core::LinkId link) const override;
+  std::uint32_t failures(core::LinkId link, TrafficClass traffic_class,
+                         wire::PathIndex path) const override;
   core::PermissionId permit(core::LinkId link, std::span<std::byte> memory) override;
   void revoke(core::PermissionId id) override;
   bool is_device_memory(std::span<const std::byte> memory) override;

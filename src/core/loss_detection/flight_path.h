@@ -1,0 +1,36 @@
+// What loss detection (flight.h) records of each path.
+#pragma once
+
+#include <cstdint>
+
+#include "core/streams/send_message.h"
+#include "util/ring_queue.h"
+#include "util/time.h"
+
+namespace dlcp::core::flight {
+
+struct Record {
+  ChunkRef chunk;
+  Time sent_at;
+  bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
+  bool passed = false;         // a packet sent after it on its path has arrived before it
+  bool passed_across = false;  // a packet sent after it on any path has arrived before it
+  bool placed = false;         // by the receiver's card
+  bool repaired = false;       // by the sender's card
+};
+// The most recently sent packet or probe that was acknowledged, and the time that this took.
+struct Delivery {
+  Time sent_at = Time::min();
+  Duration took{0};
+  void update(Time now, Time packet_sent_at, Duration least = Duration(0));
+};
+struct Path {
+  std::uint64_t next_sequence = 0;
+  std::uint64_t front_sequence = 0;   // number of records.front()
+  std::uint64_t delivered_below = 0;  // the highest number that has arrived, plus 1
+  std::uint64_t failed_below = 0;     // the card repeats none below
+  Delivery newest;
+  RingQueue<Record> records;
+};
+
+}  // namespace dlcp::core::flight
