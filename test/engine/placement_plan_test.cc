@@ -15,8 +15,9 @@ struct Device {
   PlacementPlan plan() {
     return plan_placement(
         settings, port,
-        [this](const auto&) {
+        [this](const auto&, bool only_reliable) {
           ++tests;
+          asks_for_reliable = only_reliable;
           return result;
         });
   }
@@ -25,6 +26,7 @@ struct Device {
   Result<PlacementAbility> result =
       PlacementAbility{PlacementTransport::kUc, PermissionKind::kWindow, "", {}, 1us};
   int tests = 0;
+  bool asks_for_reliable = false;
 };
 
 }  // namespace
@@ -68,14 +70,21 @@ TEST_CASE("a card that fails the test does not place data, and the reason is log
         "received data is copied, because the card could not be tested: cannot open it; try again");
 }
 
-TEST_CASE("a card without unreliable queue pairs does not place data") {
+TEST_CASE("over reliable queue pairs data is placed, except where it may be lost") {
   Device device;
-  device.settings.placement = PlacementChoice::kAuto;
   device.result->transport = PlacementTransport::kRc;
-  CHECK_FALSE(device.plan().ability.places());
+  SECTION("the card has no others") {
+    device.settings.placement = PlacementChoice::kAuto;
+  }
+  SECTION("the user asks for them, on an emulated card too") {
+    device.settings.placement = PlacementChoice::kRc;
+    device.port.driver = "rdma_rxe";
+  }
+  CHECK(device.plan().ability.places());
   CHECK(device.plan().text ==
-        "received data is copied, because the card has only reliable queue pairs (RC), which DLCP "
-        "does not place with yet");
+        "the card places received data (RC, permissions by memory windows), but not of messages "
+        "that may lose data");
+  CHECK(device.asks_for_reliable == (device.settings.placement == PlacementChoice::kRc));
 }
 
 TEST_CASE("settings that need headers on all packets are stronger") {

@@ -11,9 +11,8 @@ PlacementPlan copies(std::string_view why) {
 
 }  // namespace
 
-PlacementPlan plan_placement(
-    const Settings& settings, const datapath::RocePort& port,
-    const std::function<Result<datapath::PlacementAbility>(const datapath::RocePort&)>& test) {
+PlacementPlan plan_placement(const Settings& settings, const datapath::RocePort& port,
+                             const PlacementTest& test) {
   if (settings.placement == PlacementChoice::kOff) return copies("DLCP_ROCE_PLACEMENT is off");
   if (settings.protection != wire::Protection::kHeader)
     return copies("placed packets have no tag, which DLCP_CHECKSUM or DLCP_ENCRYPT asks for");
@@ -21,16 +20,14 @@ PlacementPlan plan_placement(
   if (!settings.trace_file.empty()) return copies("DLCP_TRACE does not record placed packets");
   if (settings.placement == PlacementChoice::kAuto && datapath::is_software(port))
     return copies("DLCP_ROCE_PLACEMENT is auto and the kernel emulates this card");
-  auto tested = test(port);
+  auto tested = test(port, settings.placement == PlacementChoice::kRc);
   if (!tested) return copies("the card could not be tested: " + tested.error().message());
   if (!tested->places()) return copies("the card cannot place it: " + tested->reason);
-  // The core sends lost packets again itself. The card's own repetition of such a packet then meets
-  // a revoked permission, which ends a reliable queue pair.
-  if (tested->transport == datapath::PlacementTransport::kRc)
-    return copies(
-        "the card has only reliable queue pairs (RC), which DLCP does not place with yet");
+  // Over RC the card repeats what is lost, also what the receiver does without.
+  const bool is_reliable = tested->transport == datapath::PlacementTransport::kRc;
   return {tested.value(),
-          fmt::format("the card places received data ({})", to_string(tested.value()))};
+          fmt::format("the card places received data ({}){}", to_string(tested.value()),
+                      is_reliable ? ", but not of messages that may lose data" : "")};
 }
 
 }  // namespace dlcp::engine

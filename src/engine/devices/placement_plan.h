@@ -17,9 +17,12 @@ struct PlacementPlan {
   std::string text;                    // for the log: which of the two, and why
 };
 
+// Tests the port, over reliable queue pairs only if `only_reliable`.
+using PlacementTest = std::function<Result<datapath::PlacementAbility>(const datapath::RocePort&,
+                                                                       bool only_reliable)>;
+
 // `test` is called only if its result matters, because it takes up to a second.
-PlacementPlan plan_placement(
-    const Settings& settings, const datapath::RocePort& port,
-    const std::function<Result<datapath::PlacementAbility>(const datapath::RocePort&)>& test);
+PlacementPlan plan_placement(const Settings& settings, const datapath::RocePort& port,
+                             const PlacementTest& test);
 
 }  // namespace dlcp::engine

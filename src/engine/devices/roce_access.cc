@@ -27,7 +27,9 @@ std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
 class RoceAccess final : public Access {
  public:
   explicit RoceAccess(datapath::RocePort port)
-      : port_(std::move(port)), trial_([this] { return datapath::test_placement(port_); }) {}
+      : port_(std::move(port)),
+        trial_([this] { return datapath::test_placement(port_, false); }),
+        reliable_trial_([this] { return datapath::test_placement(port_, true); }) {}
 
   const Carrier& over() const override { return kRoce; }
   Result<OpenedDevice> open(const Settings& settings) const override {
@@ -41,7 +43,8 @@ class RoceAccess final : public Access {
     auto opened = datapath::open_verbs(options);
     if (!opened && options.placement.places()) {
       plan.text = "received data is copied, because " + opened.error().message();
-      trial_.replace(opened.error());  // GPU memory is not announced any more
+      trial(settings.placement == PlacementChoice::kRc)
+          .replace(opened.error());  // GPU memory is not announced any more
       options.placement = {};
       opened = datapath::open_verbs(options);
     }
@@ -61,8 +64,8 @@ class RoceAccess final : public Access {
   void begin_gpu_access(const Settings& settings) const override {
     plan_placement(
         settings, port_,
-        [this](const auto&) -> PlacementTrial::Ability {
-          trial_.begin();
+        [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
+          trial(only_reliable).begin();
           return datapath::PlacementAbility{};
         });
   }
@@ -73,11 +76,17 @@ class RoceAccess final : public Access {
  private:
   PlacementPlan plan_of(const Settings& settings) const {
     return plan_placement(
-        settings, port_, [this](const auto&) { return trial_.result(); });
+        settings, port_, [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
+          return trial(only_reliable).result();
+        });
+  }
+  // One for all lanes of the device.
+  PlacementTrial& trial(bool only_reliable) const {
+    return only_reliable ? reliable_trial_ : trial_;
   }
 
   const datapath::RocePort port_;
-  mutable PlacementTrial trial_;  // once for all lanes of the device
+  mutable PlacementTrial trial_, reliable_trial_;
 };
 
 }  // namespace

@@ -43,12 +43,13 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) {
        s.gid_index = static_cast<int>(static_cast<std::int64_t>(v.integer));
      }},
-    {"DLCP_ROCE_PLACEMENT", KnobType::kChoice, "", "off", kNone, kNone, nullptr, "auto|off|on",
+    {"DLCP_ROCE_PLACEMENT", KnobType::kChoice, "", "off", kNone, kNone, nullptr, "auto|off|on|rc",
      "over RoCE, the receiver's card writes messages of 16 KiB and more into the posted buffers, "
      "without a copy, if the cards of both hosts have passed a test at start; `auto`: only "
-     "hardware; `on`: Soft-RoCE too. It has not run on a hardware card yet, and its packets are "
-     "not "
-     "authenticated",
+     "hardware; `on`: Soft-RoCE too; `rc`: like `on`, but over reliable queue pairs (RC) also "
+     "where "
+     "unreliable ones (UC) exist. Over RC messages that may lose data are copied. It has not run "
+     "on a hardware card yet, and its packets are not authenticated",
      [](Settings& s, const KnobValue& v) {
        s.placement = static_cast<PlacementChoice>(v.integer);
      }},

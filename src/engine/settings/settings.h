@@ -23,7 +23,7 @@
 namespace dlcp::engine {
 
 enum class DatapathChoice : std::uint8_t { kAuto, kVerbs, kUdp };
-enum class PlacementChoice : std::uint8_t { kAuto, kOff, kOn };
+enum class PlacementChoice : std::uint8_t { kAuto, kOff, kOn, kRc };
 enum class CollnetChoice : std::uint8_t { kAuto, kOn, kOff };
 
 struct Settings {
