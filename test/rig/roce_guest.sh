@@ -97,21 +97,29 @@ fi
 
 if asked placed; then
   placed() { # NAME RULE NETEM-ARGUMENT...
-    (($# < 3)) || at_switch tc qdisc add dev p2 root netem limit 20000 "${@:3}"
-    timeout 60 "$build/bin/roce_placement" rxe1 rxe2 4 "$2" >"placed_$1.json" 2>"placed_$1.log"
-    (($# < 3)) || at_switch tc qdisc del dev p2 root
+    local port # towards host 1 pass only the acknowledgements of reliable queue pairs
+    (($# < 3)) || for port in 1 2; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:3}"; done
+    # shellcheck disable=SC2086  # nothing, or one argument
+    timeout 60 "$build/bin/roce_placement" rxe1 rxe2 4 "$2" ${reliable-} >"placed_$1.json" 2>"placed_$1.log"
+    (($# < 3)) || for port in 1 2; do at_switch tc qdisc del dev p$port root; done
   }
   placed clean revoke
   placed loss revoke loss 1%
   placed late revoke loss 1% delay 100ms reorder 95%
   placed doubled revoke duplicate 5% delay 100ms reorder 95%
+  reliable=rc
+  placed rc_clean revoke
+  placed rc_loss revoke loss 1%
+  placed rc_late revoke loss 1% delay 100ms reorder 95%
+  placed rc_doubled revoke duplicate 5% delay 100ms reorder 95%
+  unset reliable
   placed unsafe none duplicate 5% delay 100ms reorder 95%
   "$build/bin/dlcp" doctor >placed_doctor.txt 2>&1
   step placed
 fi
 
 if asked placing; then # the same through the plugin
-  export DLCP_ROCE_PLACEMENT=on DLCP_COMPRESS=off # compressed messages are copied
+  export DLCP_COMPRESS=off # compressed messages are copied
   placing() { # NAME NETEM-ARGUMENT...
     local port
     (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:2}"; done
@@ -119,9 +127,21 @@ if asked placing; then # the same through the plugin
     bench placing_$1_ring --mode ring --ranks 4 --size 1M --iterations 4
     (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
   }
-  placing clean
-  placing lossy loss 1% delay 1ms reorder 10%
-  placing doubled loss 1% duplicate 5% delay 100ms reorder 95%
+  for queues in on rc; do # UC, and RC
+    export DLCP_ROCE_PLACEMENT=$queues
+    [[ $queues = on ]] && prefix= || prefix=rc_
+    placing ${prefix}clean
+    placing ${prefix}lossy loss 1% delay 1ms reorder 10%
+    placing ${prefix}doubled loss 1% duplicate 5% delay 100ms reorder 95%
+  done
+  # A link that is down for longer than the card repeats.
+  begin placing_rc_flap --mode bw --size 256K --seconds 5
+  under_way
+  at_switch ip link set p2 down
+  sleep 1.5
+  at_switch ip link set p2 up
+  await placing_rc_flap
+  export DLCP_ROCE_PLACEMENT=on
   pair placing_mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20
   unset DLCP_ROCE_PLACEMENT DLCP_COMPRESS
   step placing

@@ -4,8 +4,9 @@
 // inside the process without delay, so that a buffer is taken back at the first moment that the
 // rule allows. Prints one JSON line.
 //
-//   roce_placement FROM TO SECONDS revoke|none
+//   roce_placement FROM TO SECONDS revoke|none [rc]
 // `none` takes buffers back without revoking, to show that the network makes the check necessary.
+// `rc`: over reliable queue pairs, where a packet is sent again only if its path has failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,11 +44,11 @@ constexpr std::byte kCanary{0xee};
 }
 
 struct Side {
-  Side(const std::string& device, datapath::PlacementAbility& ability)
+  Side(const std::string& device, bool only_reliable, datapath::PlacementAbility& ability)
       : memory(kSlots * kSegment * kPacketBytes, kCanary) {
     auto ports = datapath::choose_roce_ports("=" + device, -1, datapath::list_roce_ports());
     if (!ports) fail(ports.error().message());
-    auto tested = datapath::test_placement(ports.value().front());
+    auto tested = datapath::test_placement(ports.value().front(), only_reliable);
     if (!tested) fail(tested.error().message());
     ability = tested.value();
     if (!ability.places()) fail(device + " places no packets: " + ability.reason);
@@ -83,6 +84,8 @@ struct Slot {
   std::uint8_t generation = 0;
   std::vector<bool> arrived = std::vector<bool>(kSegment);
   std::vector<Time> sent_at = std::vector<Time>(kSegment);
+  std::vector<wire::PathIndex> path = std::vector<wire::PathIndex>(kSegment);
+  std::vector<std::uint32_t> failures = std::vector<std::uint32_t>(kSegment);  // of the path
   Time until;
 };
 
@@ -99,6 +102,7 @@ class Messages {
         turn(s);
       receive();
       settle();
+      if (is_reliable_) introduce();
     }
     seconds_ = std::chrono::duration<double>(now_ - start).count();
   }
@@ -108,14 +112,18 @@ class Messages {
       const auto counts = to_.datapath->counts();
       return std::ranges::find(counts, name, &datapath::NamedCount::name)->value;
     };
+    std::uint32_t failed = 0;
+    for (std::size_t path = 0; path < kPaths; ++path)
+      failed += failures_of(static_cast<wire::PathIndex>(path)) / 2;
     fmt::print(
         "{{\"ability\": \"{}\", \"permit_us\": {:.0f}, \"messages\": {}, \"wrong\": {}, "
         "\"canaries_broken\": {}, \"packets\": {}, \"repeated\": {}, \"arrived\": {}, "
-        "\"bytes_placed_by_nic\": {}, \"refused\": {}, \"rx_errors\": {}, \"seconds\": {:.2f}}}\n",
+        "\"bytes_placed_by_nic\": {}, \"refused\": {}, \"rx_errors\": {}, \"paths_failed\": {}, "
+        "\"seconds\": {:.2f}}}\n",
         to_string(ability), std::chrono::duration<double, std::micro>(ability.permit_time).count(),
         messages_, wrong_, broken_, sent_, repeated_, count_of("placed_rx_packets"),
         count_of("bytes_placed_by_nic"), count_of("permissions_refused"),
-        count_of("placed_rx_errors"), seconds_);
+        count_of("placed_rx_errors"), failed, seconds_);
   }
 
  private:
@@ -132,6 +140,28 @@ class Messages {
       opened(from_.placer().connect(from_.link, to_.placer().introduction(to_.link).view()));
     }
     if (from_.placer().paths(from_.link, TrafficClass::kExact) != kPaths) fail("paths are missing");
+    is_reliable_ = from_.placer().link_limits(from_.link).is_reliable;
+  }
+
+  // Connects paths again that have failed.
+  void introduce() {
+    if (from_.placer().introduction_version(from_.link) == version_) return;
+    for (int round = 0; round < 2; ++round) {
+      (void)to_.placer().connect(to_.link, from_.placer().introduction(from_.link).view());
+      (void)from_.placer().connect(from_.link, to_.placer().introduction(to_.link).view());
+    }
+    version_ = from_.placer().introduction_version(from_.link);
+  }
+
+  std::uint32_t failures_of(wire::PathIndex path) const {
+    return from_.placer().failures(from_.link, TrafficClass::kExact, path);
+  }
+
+  bool is_due(const Slot& slot, std::uint16_t index) const {
+    if (slot.arrived[index]) return false;
+    const bool is_first = slot.sent_at[index] == Time{};
+    if (!is_reliable_ || is_first) return now_ - slot.sent_at[index] >= kRepeatAfter;
+    return failures_of(slot.path[index]) != slot.failures[index];
   }
 
   void turn(std::size_t s) {
@@ -153,14 +183,19 @@ class Messages {
     }
     if (slot.state != Slot::State::kSending) return;
     for (std::uint16_t i = 0; i < kSegment; ++i)
-      if (!slot.arrived[i] && now_ - slot.sent_at[i] >= kRepeatAfter) send(s, i);
+      if (is_due(slot, i)) send(s, i);
   }
 
   void send(std::size_t s, std::uint16_t index) {
     Slot& slot = slots_[s];
+    const std::size_t paths =
+        is_reliable_ ? from_.placer().paths(from_.link, TrafficClass::kExact) : kPaths;
+    if (paths == 0) return;
     datapath::PlacedPacket packet;
     packet.way = {from_.link, TrafficClass::kExact,
-                  static_cast<wire::PathIndex>(next_path_++ % kPaths)};
+                  static_cast<wire::PathIndex>(next_path_++ % paths)};
+    slot.path[index] = packet.way.path;
+    slot.failures[index] = failures_of(packet.way.path);
     packet.index = {static_cast<std::uint16_t>(s), slot.generation, index};
     packet.address = slot.permission.address + index * kPacketBytes;
     packet.key = slot.permission.key;
@@ -227,6 +262,8 @@ class Messages {
   Side& from_;
   Side& to_;
   const bool revokes_;
+  bool is_reliable_ = false;
+  std::uint32_t version_ = 0;  // of the last introduction
   Rng rng_{1};
   std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
   Time now_;
@@ -238,10 +275,10 @@ class Messages {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) fail("FROM TO SECONDS revoke|none");
+  if (argc != 5 && argc != 6) fail("FROM TO SECONDS revoke|none [rc]");
   datapath::PlacementAbility ability;
-  Side from(argv[1], ability);
-  Side to(argv[2], ability);
+  Side from(argv[1], argc == 6, ability);
+  Side to(argv[2], argc == 6, ability);
   Messages messages(from, to, std::string(argv[4]) == "revoke");
   messages.run(Duration(static_cast<std::int64_t>(1e9 * std::strtod(argv[3], nullptr))));
   messages.print(ability);
