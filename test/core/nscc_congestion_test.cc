@@ -17,13 +17,14 @@ struct Acks {
 
   // One ACK of `packets` packets, a round trip after the last.
   void ack(Duration queue, std::uint32_t packets, std::uint32_t marks = 0, std::uint32_t lost = 0,
-           Duration after = kBase) {
+           Duration after = kBase, std::uint32_t late = 0) {
     now += after;
     control.on_delay(now, kBase + queue, 0ns);
     control.on_ack({.now = now,
                     .round_trip = kBase,
                     .acked_packets = packets,
                     .lost_packets = lost,
+                    .spurious_packets = late,
                     .ce_marks = marks,
                     .window_limited = true});
   }
@@ -116,4 +117,28 @@ TEST_CASE("nscc: at high loss no more is in flight than was delivered") {
   acks.settle();
   acks.ack(0us, 10, 0, acks.whole() - 10);
   CHECK(acks.control.window() == 10);
+}
+
+TEST_CASE("nscc: a cut for losses is undone if the packets were only late, and not if it is old") {
+  Acks acks;
+  acks.settle();
+  const double before = acks.control.window();
+  acks.ack(0us, 10, 0, acks.whole() - 10);
+  const auto lost = static_cast<std::uint32_t>(before) - 10;
+  SECTION("the next round reports it") {
+    acks.ack(0us, 10, 0, 0, kBase, lost);
+    CHECK(acks.control.window() >= before);
+  }
+  SECTION("four rounds later it is still undone") {
+    for (int i = 0; i < 3; ++i)
+      acks.ack(0us, 10);
+    acks.ack(0us, 10, 0, 0, kBase, lost);
+    CHECK(acks.control.window() >= before);
+  }
+  SECTION("five rounds later it is not") {
+    for (int i = 0; i < 4; ++i)
+      acks.ack(0us, 10);
+    acks.ack(0us, 10, 0, 0, kBase, lost);
+    CHECK(acks.control.window() < before);
+  }
 }

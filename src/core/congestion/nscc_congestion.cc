@@ -1,7 +1,6 @@
 #include "core/congestion/nscc_congestion.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace dlcp::core {
 namespace {
@@ -22,9 +21,6 @@ constexpr double kDecreaseMost = 0.5;
 constexpr double kMeanGain = 0.125;
 // Constants of DLCP.
 constexpr double kUnmarked = 2;  // times the target
-constexpr double kLossTolerance = 0.02;
-constexpr double kCutByLoss = 0.15;  // at least
-constexpr double kCutByLossMost = 0.5;
 
 }  // namespace
 
@@ -52,14 +48,9 @@ void NsccCongestion::hear_delays() {
 void NsccCongestion::on_ack(const AckSample& sample) {
   hear_delays();
   round_trip_ = sample.round_trip;
-  acked_ += sample.acked_packets;
-  lost_ += sample.lost_packets;
-  lost_ -= sample.spurious_packets;
-  forgone_ += sample.forgone_packets;
-  loss_budget_ = sample.loss_budget;
-  limited_ |= sample.window_limited;
+  round_.add(sample);
   steer(sample);
-  const bool reported = acked_ > 0 || lost_ > 0 || forgone_ > 0;
+  const bool reported = round_.acked > 0 || round_.lost > 0 || round_.forgone > 0;
   if (sample.now >= round_ends_ && reported) end_round(sample.now);
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }
@@ -77,7 +68,8 @@ void NsccCongestion::steer(const AckSample& sample) {
 }
 
 void NsccCongestion::grow(double packets) {
-  if (!(limited_ || limited_before_) || window_ >= delivered_.usable_window(acked_)) return;
+  if (!(round_.limited || limited_before_)) return;
+  if (window_ >= delivered_.usable_window(round_.acked)) return;
   const double room = std::max(0.0, 1 - queue_ / target());
   slow_start_ = slow_start_ && room >= 0.5;
   if (slow_start_)
@@ -93,33 +85,32 @@ void NsccCongestion::decrease(Time now) {
   rests_until_ = now + round_trip_;
   const double above = (mean_queue_ - target()) / mean_queue_;
   window_ *= std::max(1 - kDecrease * above, kDecreaseMost);
+  losses_.keep();
 }
 
 void NsccCongestion::end_round(Time now) {
   round_ends_ = now + round_trip_;
-  delivered_.add(now, acked_);
+  delivered_.add(now, round_.acked);
   judge_losses();
-  acked_ = lost_ = forgone_ = 0;
-  limited_before_ = std::exchange(limited_, false);
+  limited_before_ = round_.limited;
+  round_ = {};
 }
 
 void NsccCongestion::judge_losses() {
-  losses_.add(acked_, lost_ + forgone_);
-  // Licensed losses are intended drops of switches; more than half of the budget indicates
-  // congestion.
-  const double half_budget = forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
-  if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
-    const double share = std::clamp(losses_.share(), kCutByLoss, kCutByLossMost);
-    window_ = std::min(window_ * (1 - share), std::max(acked_, 1.0));
-    losses_.clear();
+  if (const auto before = losses_.end_round(round_)) {
+    window_ = std::max(window_, before->window);
+    slow_start_ = before->slow_start;
+  }
+  const bool cuts = losses_.exceed();
+  if (cuts) {
+    const double share = losses_.cut({window_, slow_start_});
+    window_ = std::min(window_ * (1 - share), std::max(round_.acked, 1.0));
+  }
+  if (cuts || losses_.exceed_budget()) {
     slow_start_ = false;
     calm_ = 0;
   }
-  if (forgone_ > 0 && losses_.share() > half_budget) {
-    slow_start_ = false;
-    calm_ = 0;
-  }
-  if (forgone_ > 0 && limited_) window_ = std::min(window_, delivered_.lossy_window());
+  if (round_.forgone > 0 && round_.limited) window_ = std::min(window_, delivered_.lossy_window());
 }
 
 void NsccCongestion::on_stall(Time) {
@@ -127,6 +118,7 @@ void NsccCongestion::on_stall(Time) {
   window_ = std::min(window_, 2.0);
   slow_start_ = true;
   calm_ = 0;
+  losses_.keep();
 }
 
 }  // namespace dlcp::core

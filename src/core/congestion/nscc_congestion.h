@@ -5,7 +5,8 @@
 // - No mark and a long queue: grow slowly, at the same rate for all, which makes windows equal.
 // - Marks and a short queue: the queue begins to fill; keep the window.
 // - Marks and a long queue: cut, in proportion to the mean queue above its target, once per RTT.
-// - More losses than chance explains, for example with trimming: no more than has arrived.
+// - More losses than chance explains, for example with trimming: no more than has arrived, unless
+//   the packets were only late (loss_cuts).
 //
 // Differences from the specification: a sender does not know the speed of the network, so the
 // window begins with kWindowFirst and doubles until there is a queue. If no switch marks, a queue
@@ -14,9 +15,9 @@
 #pragma once
 
 #include "core/congestion/congestion.h"
+#include "core/congestion/loss_cuts.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
-#include "core/congestion/queue/loss_window.h"
 
 namespace dlcp::core {
 
@@ -60,15 +61,10 @@ class NsccCongestion final : public CongestionControl {
   double calm_ = 0;     // packets acknowledged since the last queue
   Time rests_until_{};  // no further decrease before
 
-  // Of this round:
+  CongestionRound round_;
   Time round_ends_{};
-  double acked_ = 0;
-  double lost_ = 0;
-  double forgone_ = 0;
-  double loss_budget_ = 0;
-  bool limited_ = false;  // in this round or the one before
-  bool limited_before_ = false;
-  LossWindow losses_;
+  bool limited_before_ = false;  // in the round before
+  LossCuts losses_;
   DeliveredLately delivered_;
 };
 

@@ -1,6 +1,7 @@
 // The measurements of one round trip, for congestion control.
 #pragma once
 
+#include "core/congestion/congestion.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -17,6 +18,17 @@ struct CongestionRound {
   double marked = 0;
   double loss_budget = 0;
   bool limited = false;
+
+  void add(const AckSample& sample) {
+    acked += sample.acked_packets;
+    lost += sample.lost_packets;
+    lost -= sample.spurious_packets;
+    spurious += sample.spurious_packets;
+    forgone += sample.forgone_packets;
+    marked += sample.ce_marks;
+    loss_budget = sample.loss_budget;
+    limited |= sample.window_limited;
+  }
 
   // Requires at least one sample.
   Duration mean() const { return delay_sum / samples; }

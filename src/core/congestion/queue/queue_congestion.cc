@@ -41,9 +41,6 @@ constexpr double kBelievableShare = 0.125;
 constexpr double kCutGain = 1.25;
 constexpr double kCutLeast = 0.1;
 constexpr double kCutMost = 0.5;
-constexpr double kCutByLoss = 0.15;  // at least
-constexpr double kLossTolerance = 0.02;
-constexpr int kUndoRounds = 4;  // a duplicate is reported a round after the retransmission
 constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // Marks count if the round's mean shows this share of the target queue, or if this share of the
 // packets is marked. Packets on different paths meet at some port all the time and are marked
@@ -112,14 +109,7 @@ void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
 }
 
 void QueueCongestion::on_ack(const AckSample& sample) {
-  round_.acked += sample.acked_packets;
-  round_.lost += sample.lost_packets;
-  round_.lost -= sample.spurious_packets;
-  round_.spurious += sample.spurious_packets;
-  round_.forgone += sample.forgone_packets;
-  round_.marked += sample.ce_marks;
-  round_.loss_budget = sample.loss_budget;
-  round_.limited |= sample.window_limited;
+  round_.add(sample);
   round_trip_ = sample.round_trip;
   now_ = sample.now;
   const bool reported = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
@@ -169,10 +159,11 @@ void QueueCongestion::finish_round() {
   delivered_.add(now_, round_.acked);
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;
-  // Late packets are credited to a cut that they may have caused, and only otherwise to this round.
-  losses_.add(round_.acked, round_.lost + round_.forgone + (loss_cut_ ? round_.spurious : 0));
   ++rounds_since_cut_;
-  undo_spurious_cut();
+  if (const auto before = losses_.end_round(round_)) {
+    window_ = std::max(window_, before->window);
+    slow_start_ = before->slow_start;
+  }
   buffer_rival_.end_round(round_, base_.value(), window_, believable());
   watch_standing_queue();
   if (competing_)
@@ -186,9 +177,6 @@ void QueueCongestion::finish_round() {
 }
 
 void QueueCongestion::decide() {
-  // Licensed losses are intended drops of switches; more than half of the budget indicates
-  // congestion.
-  const double half_budget = round_.forgone > 0 ? round_.loss_budget / 2 : kLossTolerance;
   if (queue_ > target(window_)) {
     on_queue();
   } else if (marks_count()) {
@@ -197,31 +185,14 @@ void QueueCongestion::decide() {
     cut(kRenoCut);
     losses_.clear();
     resting_ = 1;
-  } else if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
-    cut_by_losses();
+  } else if (losses_.exceed()) {
+    window_ *= 1 - losses_.cut({window_, slow_start_});
+    slow_start_ = false;
+    rounds_since_cut_ = 0;
+    resting_ = 1;
   } else if (round_.limited) {
-    grow(half_budget);
+    grow();
   }
-}
-
-void QueueCongestion::cut_by_losses() {
-  LossCut made = loss_cut_.value_or(LossCut{LossWindow(), window_, slow_start_});
-  made.losses.join(losses_);
-  cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
-  loss_cut_ = made;
-  losses_.clear();
-  resting_ = 1;
-}
-
-// Restores the window if the packets of the last cut were only late (Eifel, RFC 3522; RFC 3708).
-void QueueCongestion::undo_spurious_cut() {
-  if (rounds_since_cut_ > kUndoRounds) loss_cut_.reset();
-  if (!loss_cut_ || round_.spurious <= 0) return;
-  loss_cut_->losses.give_back(round_.spurious);
-  if (loss_cut_->losses.exceeds(kLossTolerance)) return;
-  window_ = std::max(window_, loss_cut_->window);
-  slow_start_ = loss_cut_->slow_start;
-  loss_cut_.reset();
 }
 
 bool QueueCongestion::marks_count() const {
@@ -263,9 +234,9 @@ void QueueCongestion::on_queue() {
   resting_ = kRestRounds;
 }
 
-void QueueCongestion::grow(double half_budget) {
+void QueueCongestion::grow() {
   if (window_ >= delivered_.usable_window()) return;
-  if (round_.forgone > 0 && losses_.share() > half_budget) {
+  if (losses_.exceed_budget()) {
     window_ += 1;
     return;
   }
@@ -360,7 +331,7 @@ void QueueCongestion::cut(double share) {
   slow_start_ = false;
   window_ *= 1 - share;
   rounds_since_cut_ = 0;
-  loss_cut_.reset();
+  losses_.keep();
 }
 
 void QueueCongestion::on_stall(Time) {
@@ -370,7 +341,7 @@ void QueueCongestion::on_stall(Time) {
   slow_start_ = true;
   resting_ = 0;
   competing_ = false;
-  loss_cut_.reset();
+  losses_.keep();
 }
 
 }  // namespace dlcp::core

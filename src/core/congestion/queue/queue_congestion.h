@@ -9,8 +9,7 @@
 //   and is cut by the queue's share of the RTT, and a little more, so that the queue empties.
 // - A larger window has a smaller target, so that flows that share a queue become equal. Every
 //   sender may have a few packets of its own in the queue, as in TCP Vegas.
-// - Random loss does not slow the sender, a loss rate above a tolerance does, unless the packets
-//   were only late. Licensed losses have their own tolerance (src/ARCHITECTURE.md, Bounded loss).
+// - Random loss does not slow the sender, a loss rate above a tolerance does (loss_cuts).
 // - ECN marks cut the window as in DCTCP, but by no more than the measured queue. They are ignored
 //   while they are few and no queue is measured, because sprayed packets meet at some port all the
 //   time. A large window reacts to fewer marks, so that the largest sender yields first. A small
@@ -23,14 +22,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "core/congestion/congestion.h"
+#include "core/congestion/loss_cuts.h"
 #include "core/congestion/queue/buffer_rival.h"
 #include "core/congestion/queue/congestion_round.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
-#include "core/congestion/queue/loss_window.h"
 #include "core/congestion/queue/tcp_window.h"
 
 namespace dlcp::core {
@@ -69,10 +67,8 @@ class QueueCongestion final : public CongestionControl {
   bool rebase_was_wrong() const;
   void begin_competing();
   void compete();
-  void grow(double half_budget);
+  void grow();
   void cut(double share);
-  void cut_by_losses();
-  void undo_spurious_cut();
   void cap_by_delivery();
 
   const double target_least_;  // ns
@@ -81,13 +77,7 @@ class QueueCongestion final : public CongestionControl {
   MeanStep noise_;  // of the means of rounds
   QuietDelay quiet_;
   AnswerWait answers_;
-  LossWindow losses_;
-  struct LossCut {  // a recent cut by `losses`, and the state before it
-    LossWindow losses;
-    double window;
-    bool slow_start;
-  };
-  std::optional<LossCut> loss_cut_;
+  LossCuts losses_;
   CongestionRound round_;
   Time now_{};
   Time round_ends_{};
