@@ -289,6 +289,41 @@ TEST_CASE("a message completes without waiting for a lost packet within its budg
   CHECK(licensed < exact);
 }
 
+TEST_CASE("a lost SENT_ONCE, STOP or NEED costs less than a millisecond on a path of 20 us") {
+  const auto type =
+      GENERATE(wire::FrameType::kSentOnce, wire::FrameType::kStop, wire::FrameType::kNeed);
+  Ring ring;
+  ring.ranks = 2;
+  ring.collectives = 1;
+  ring.budget_ppm = 100'000;
+  World world(ring_world(ring, 1));
+  const std::size_t flow = world.open_flow(0, 1);
+  for (int i = 0; i < 20; ++i)
+    world.transfer(flow, ring.message_bytes);  // the RTT becomes known
+  world.finish(1s);
+  int packets = 0;
+  Time first = kNever;
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    const auto data = wire::decode_data(datagram);
+    if (data && !data->header.retransmission && ++packets == 40) return false;
+    const auto head = wire::decode_head(datagram);
+    if (head->type == type) first = std::min(first, world.now());
+    // The acknowledgement that follows STOP also tells that the message is complete.
+    const bool loses = head->type == type || (to == 0 && head->type == wire::FrameType::kAck &&
+                                              type == wire::FrameType::kStop);
+    return !loses || first == kNever || world.now() - first > 50us;
+  });
+  Message& message = world.transfer(flow, ring.message_bytes);
+  message.send_licence = ring.licence(1, 0);
+  if (type != wire::FrameType::kNeed) message.receive_licence = message.send_licence;
+  REQUIRE(
+      world.run_until(world.now() + 1s, [&] { return message.send_done && message.receive_done; }));
+  CHECK(first != kNever);
+  const Duration took = world.now() - message.send_posted_at;
+  INFO(took.count() << " ns");
+  CHECK(took < 800us);
+}
+
 TEST_CASE("late data of a completed message is never written") {
   Ring ring;
   ring.ranks = 2;

@@ -224,9 +224,11 @@ void SendAssociation::report_window(Time now) const {
 // ---- time ----
 
 ProbeClock::Terms SendAssociation::probe_terms() const {
-  // The acknowledgement of a message that only waits for the end of its permissions may be lost.
-  const bool awaits_end = placing_ && streams_.any_of([](const SendStream& stream) {
-    return stream.queue().awaits_end();
+  // Frames may be lost although no data is in flight: SENT_ONCE, its answer, or the acknowledgement
+  // of a message that only waits for the end of its permissions.
+  const bool awaits_end = streams_.any_of([](const SendStream& stream) {
+    return stream.queue().is_posted() &&
+           (stream.lossy().awaits_answer() || stream.queue().awaits_end());
   });
   return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms().shortest()),
           .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end};

@@ -75,6 +75,12 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
     messages_.pop_front();
 }
 
+bool LossySends::awaits_answer() const {
+  for (std::size_t i = 0; i < messages_.size(); ++i)
+    if (messages_[i].all_sent) return true;
+  return false;
+}
+
 void LossySends::on_silence() {
   for (std::size_t i = 0; i < messages_.size(); ++i)
     if (messages_[i].all_sent) say_on_all(messages_[i]);

@@ -50,6 +50,8 @@ class LossySends {
   // Called after the queue has changed: removes settled messages. If an answer is overdue (one and
   // a half RTTs), SENT_ONCE is planned again.
   void refresh(Time now, Duration round_trip, const SendQueue& queue);
+  // A message was sent whole, and its receiver has not decided about its holes.
+  bool awaits_answer() const;
   // The peer is silent: SENT_ONCE is planned again for every message.
   void on_silence();
 
