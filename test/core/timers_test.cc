@@ -1,9 +1,12 @@
-// The timers of a receiving stream and its association, at exact times.
+// The timers of a receiving stream and its association, at exact times, and those of an endpoint.
 #include <memory>
 #include <vector>
 
 #include "catch.h"
+#include "core/endpoint.h"
 #include "core/streams/recv_stream.h"
+#include "endpoint_addresses.h"
+#include "secrets.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -89,4 +92,22 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   receiver.stream.on_timeout(now + receiver.config.peer_timeout);
   CHECK(receiver.stream.failed());
   CHECK(receiver.stream.next_timeout() == kNever);  // a failed stream has no timer
+}
+
+TEST_CASE("a connection ends at the peer timeout even if its packets can never be sent") {
+  Config config;
+  config.peer_timeout = 2s;
+  Endpoint endpoint(config, test::address_of(0), test::secrets_of(1));
+  Time now = kStart;
+  const ConnectionId connection =
+      endpoint.connect(now, 1, {}, test::address_of(1), {}, OnSilence::kFailContext);
+  for (; now < kStart + 2s; now += 1ms)
+    endpoint.on_timeout(now);  // poll_transmit() is not called: the datapath takes no packets
+  CHECK_FALSE(endpoint.poll_event());
+  CHECK(endpoint.next_timeout() <= kStart + 2s);
+  endpoint.on_timeout(kStart + 2s);
+  const auto event = endpoint.poll_event();
+  REQUIRE(event);
+  CHECK(event->kind == Event::Kind::kClosed);
+  CHECK(event->connection == connection);
 }

@@ -66,7 +66,6 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
 }
 
 void Lifecycle::serve(const Slot& slot) {
-  if (agenda_.has_turn(slot.index)) return;  // poll_transmit() serves it, and re-arms its timer
   agenda_.want_turn(slot.index, turn_of(slot));
   serve_in_time(slot);
 }
