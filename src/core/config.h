@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/bounded_loss/chunk_judge.h"
 #include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "core/placement/card.h"
-#include "core/streams/chunk_judge.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/cipher.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/streams/chunk_judge.h"
+#include "core/bounded_loss/chunk_judge.h"
 #include "simulate/phantom_memory.h"
 #include "util/rng.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "core/bounded_loss/chunk_judge.h"
 #include "core/endpoint_types.h"
-#include "core/streams/chunk_judge.h"
 #include "core/streams/send_message.h"
 #include "dlcp/traffic_class.h"
 #include "util/ring_queue.h"
