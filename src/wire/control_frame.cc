@@ -11,7 +11,6 @@ constexpr std::size_t kSequenceOffset = kFrameHeadBytes;
 // Bytes of a HELLO that the tag covers, with all fields and the length. The padding is not hashed.
 constexpr std::size_t kHelloCoveredBytes = 256;
 constexpr std::size_t kPathReportBytes = 14;
-constexpr std::size_t kMessageReportBytes = 10;
 constexpr std::size_t kPlacedReportBytes = 9;
 constexpr std::uint16_t kClosing = 0x8000;  // in front of the number of bitmap words
 

@@ -217,9 +217,10 @@ template <class Frame>
 std::optional<Frame> decode(std::span<const std::byte> datagram);
 bool decode_ack(std::span<const std::byte> datagram, Ack& out);  // reuses out's memory
 
-// Size of the sealed ACK, to decide whether more fits; and the size of another stream's report
-// without its messages.
+// Size of the sealed ACK, to decide whether more fits; and the sizes of another stream's report
+// without its messages, and of another message's report without its bitmap.
 std::size_t encoded_bytes(const Ack& ack);
 inline constexpr std::size_t kStreamReportBytes = 13;
+inline constexpr std::size_t kMessageReportBytes = 10;
 
 }  // namespace dlcp::wire

@@ -14,7 +14,8 @@ constexpr unsigned kReportTimes = 2;
 constexpr unsigned kProbesOnPath = 4;
 // A frame with less room left is closed, and the next frame begins with the stream that did not
 // fit.
-constexpr std::size_t kStreamRoomLeast = wire::kStreamReportBytes + 10 + 8;
+constexpr std::size_t kStreamRoomLeast =
+    wire::kStreamReportBytes + wire::kMessageReportBytes + sizeof(std::uint64_t);
 
 }  // namespace
 

@@ -9,6 +9,10 @@
 
 namespace dlcp::core {
 
+// Limits of every congestion window, in packets.
+inline constexpr double kWindowMin = 0.25;    // one packet per four RTTs
+inline constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 100 ms
+
 struct AckSample {
   Time now;
   Duration round_trip{0};  // smoothed RTT, host delays included: the length of a round

@@ -7,8 +7,6 @@ namespace {
 
 // 100 Gbit/s for 20 us in packets of 4 KiB.
 constexpr double kWindowFirst = 64;
-constexpr double kWindowMin = 0.25;
-constexpr double kWindowMax = 131072;
 
 // Constants of the specification; rates are in packets per RTT.
 constexpr double kBaseShare = 0.75;   // the target, as share of the base delay

@@ -15,7 +15,7 @@ class Pacer {
   // Sending time of one packet: somewhat less than its share of the RTT, so that the window is the
   // limit, and less in slow start, which doubles the window.
   static Duration packet_time(Duration round_trip, double window, bool slow_start) {
-    const double gain = slow_start ? kGainSlowStart : kGain;  // windows per RTT
+    const double gain = slow_start ? 2 * kGain : kGain;  // windows per RTT
     return std::chrono::duration_cast<Duration>(round_trip / (std::max(window, 0.05) * gain));
   }
 
@@ -55,7 +55,6 @@ class Pacer {
 
  private:
   static constexpr double kGain = 1.5;
-  static constexpr double kGainSlowStart = 3;
   static constexpr double kFree = 10;  // packets
   static constexpr double kFew = 2;
   static constexpr Duration kSlack = std::chrono::microseconds(200);

@@ -12,7 +12,6 @@ namespace {
 // is reduced to its reserve at once.
 constexpr std::size_t kReserveShare = 4;
 constexpr std::size_t kConnectionsFew = 16;
-constexpr std::size_t kWindowMax = 8192;
 // Packets in flight of a connection that waits for its turn: enough to continue at once when the
 // turn comes. With long messages turns change seldom, and many waiting connections would fill the
 // path by themselves, cause ECN marks for the served ones, and slow them down until all are equal.
@@ -75,8 +74,7 @@ void CreditPool::refresh(Grant& grant) {
     const std::size_t share = shared / (active_ + spare) / grant.packet_bytes;
     const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
     const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
-    window = std::clamp(std::min(grant.reserve + share, possible), std::size_t{grant.reserve},
-                        kWindowMax);
+    window = std::max(std::min(grant.reserve + share, possible), std::size_t{grant.reserve});
     if (!turns_.has(grant.turn))
       window = std::min(window, grant.in_long_message ? kWaitingPacketsLong : kWaitingPackets);
   }

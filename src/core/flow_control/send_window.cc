@@ -11,8 +11,6 @@ constexpr Duration kNear = 200us;
 constexpr Duration kWaitedLong = 1ms;
 // With fewer packets the cost of an acknowledgement is too high.
 constexpr double kStopLeast = 4;
-// 100 ms at 10 Gbit/s in packets of 1 KiB.
-constexpr std::uint32_t kReachMax = std::uint32_t{1} << 17;
 
 }  // namespace
 
@@ -61,7 +59,7 @@ void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, 
   const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());
   const std::uint32_t times = waited_ > kWaitedLong ? 1 : 2;
   const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kNear;
-  reach_ = round > Duration::zero() && !near_ ? std::min(most, kReachMax / times) * times : 0;
+  reach_ = round > Duration::zero() && !near_ ? most * times : 0;
   std::copy_backward(delivered_.begin(), delivered_.end() - 1, delivered_.end());
   delivered_[0] = 0;
   waited_ = Duration::max();

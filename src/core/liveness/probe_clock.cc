@@ -9,13 +9,10 @@ namespace {
 constexpr Duration kFirstPauseMin = 100us;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
-// Early probes, each after twice the pause, all before the first that counts. At least two at a
-// time, so that one dead path does not lose all of them.
+// Early probes, each after twice the pause, all before the first that counts.
 constexpr unsigned kEarly = 3;
-constexpr unsigned kEarlyTogether = 2;
 constexpr unsigned kEarlyRepairs = 8;  // at 1% loss one packet in 10^16 is lost as often
 constexpr unsigned kTogether = 4;      // probes at a time; each miss doubles up to this
-constexpr unsigned kDoublingsMax = 12;
 
 }  // namespace
 
@@ -24,9 +21,10 @@ constexpr unsigned kDoublingsMax = 12;
 Duration ProbeClock::pause(const Terms& terms) const {
   const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
   const Duration most = std::min(terms.outstanding ? kPauseMax : terms.seldom, longest_pause_);
-  const unsigned quick = terms.outstanding ? kStalledAfter : 0;
-  const unsigned doublings = std::min(std::max(fruitless_, quick) - quick, kDoublingsMax);
-  return std::min(first * (std::int64_t{1} << doublings), std::max(most, first));
+  Duration pause = first;
+  for (unsigned i = terms.outstanding ? kStalledAfter : 0; i < fruitless_ && pause < most; ++i)
+    pause *= 2;
+  return std::min(pause, std::max(most, first));
 }
 
 void ProbeClock::plan(Time now, const Terms& terms) {
@@ -57,9 +55,9 @@ bool ProbeClock::on_timeout(Time now, const Terms& terms) {
   if (now < at_) return false;
   ++asked_;
   if (std::exchange(early_, false)) {
-    due_ = std::min(kEarlyTogether << asked_early_++, kTogether);
+    due_ = std::min(2u << asked_early_++, kTogether);  // not only one: its path may be dead
   } else {
-    due_ = std::min(1u << std::min(unanswered_, kDoublingsMax), kTogether);
+    due_ = std::min(1u << std::min(unanswered_, kTogether), kTogether);
     ++unanswered_;
     ++fruitless_;
   }

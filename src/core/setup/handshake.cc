@@ -17,7 +17,7 @@ constexpr unsigned kPatience = 4;
 // A size that nearly every network passes. The first round tries only this size and the largest,
 // later rounds all sizes: a job opens thousands of connections at once, and nearly all networks
 // pass the full size.
-constexpr std::uint32_t kSafeDatagram = 1452;
+constexpr std::uint32_t kSafeDatagram = kCommonDatagrams[3];
 constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 }  // namespace

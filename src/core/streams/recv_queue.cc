@@ -8,9 +8,6 @@
 namespace dlcp::core {
 namespace {
 
-// Bytes of the report of one message, without its bitmap (wire/control_frame).
-constexpr std::size_t kReportBytes = 10;
-
 // A licensed packet that was sent only once and arrives late is not a spurious retransmission.
 bool may_be_given_up(const wire::DataHeader& header) {
   return header.licensed && !header.retransmission;
@@ -333,8 +330,8 @@ void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
   for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number) {
     RecvMessage& message = at(number);
     if (!message.started || message.received == 0) continue;
-    if (bytes < kReportBytes) return;
-    bytes -= kReportBytes;
+    if (bytes < wire::kMessageReportBytes) return;
+    bytes -= wire::kMessageReportBytes;
     wire::MessageReport& report = stream.messages.emplace_back();
     report.message = static_cast<std::uint32_t>(number);
     report.closing = message.closing();

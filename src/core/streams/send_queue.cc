@@ -11,10 +11,9 @@ namespace dlcp::core {
 
 namespace {
 
-// Longer groups give longer bursts of one class. Shorter groups stay in the processor's cache
-// between judging and sending.
+// At least eight chunks. Longer groups give longer bursts of one class. Shorter groups stay in the
+// processor's cache between judging and sending.
 constexpr std::uint32_t kGroupBytes = 512 << 10;
-constexpr std::uint32_t kGroupChunksMin = 8;
 
 }  // namespace
 
@@ -63,9 +62,8 @@ bool SendQueue::new_allowed() const {
 void SendQueue::make_group(SendMessage& message, bool posted) {
   if (message.next_new == 0)
     message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
-  const std::uint32_t most = std::max(kGroupBytes / message.chunk_bytes, kGroupChunksMin);
   message.group = message.group_end;
-  message.group_end = std::min(message.group + most, message.chunks);
+  message.group_end = std::min(message.group + kGroupBytes / message.chunk_bytes, message.chunks);
   const bool direct = message.licence.shape == LossShape::kDirect;
   for (std::uint32_t place = message.group; place < message.group_end; ++place) {
     const std::uint32_t chunk = message.chunk_at(place);

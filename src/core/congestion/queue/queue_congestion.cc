@@ -7,8 +7,6 @@ namespace dlcp::core {
 namespace {
 
 constexpr double kWindowFirst = 16;
-constexpr double kWindowMin = 0.25;
-constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 100 ms
 
 // The target queueing delay: a share of the base delay, so that one rule serves 10 us and 100 ms,
 // and more for small windows, which thus gain rate from large ones. Windows far above kWindowLarge
@@ -85,11 +83,10 @@ constexpr double kStandingStep = 0.125;  // from round to round
 // this condition.
 constexpr double kStandingWindowLeast = 16;
 constexpr std::size_t kRivalRounds = 256;
-// Next to a competing flow, half of the window is left unused from time to time, and after losses,
-// when that flow is weak: if the queue then empties, the flow has gone.
+// Next to a competing flow, kCutMost of the window is left unused from time to time, and after
+// losses, when that flow is weak: if the queue then empties, the flow has gone.
 constexpr std::size_t kTestRounds = 64;
 constexpr std::size_t kTestRoundsLeast = 8;
-constexpr double kTestWindow = 0.5;
 
 }  // namespace
 
@@ -320,7 +317,7 @@ void QueueCongestion::compete() {
     resting_ = kRestRounds;
     tested_at_ = rounds_;
   }
-  window_ = (resting_ > 0 ? kTestWindow : 1) * tcp_.packets();
+  window_ = (resting_ > 0 ? 1 - kCutMost : 1) * tcp_.packets();
 }
 
 void QueueCongestion::cap_by_delivery() {
