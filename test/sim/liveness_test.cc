@@ -75,6 +75,18 @@ TEST_CASE("a sender waits for a receive to be posted as long as the receiver ans
   REQUIRE(world.flow(flow).sends_done == 1);
 }
 
+// No probe is sent while acknowledgements arrive, and these report only the busy stream.
+TEST_CASE("a sender also waits for a receive while another stream to the same peer is busy") {
+  World world(small_world(2, 2, 100ms));
+  const auto waiting = world.open_flow(0, 1, 1);
+  const auto busy = world.open_flow(0, 1, 2);
+  world.transfer(waiting, 1'000'000, {}, time_from_ns(400'000'000));
+  for (int i = 0; i < 800; ++i)
+    world.transfer(busy, 1'000, time_from_ns(i * 500'000));
+  world.finish(1s);
+  REQUIRE(world.flow(waiting).sends_done == 1);
+}
+
 // The sender is probed often enough to be missed within 100 ms, and no more often because it
 // answers.
 TEST_CASE("a receiver waits for a send as long as the sender answers") {

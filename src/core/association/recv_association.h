@@ -62,7 +62,8 @@ class RecvAssociation {
   void establish(std::uint32_t payload_bytes);                    // a stream has received START
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
   const Grant& grant() const { return grant_; }
-  std::size_t credit_sharers() const { return credits_.connections(); }
+  // About how many streams the endpoint receives on.
+  std::size_t streams_of_all() const { return credits_.connections() * streams_.size(); }
   std::span<const PathSeen> paths() const { return paths_; }
   wire::PathIndex reply_path() const { return reply_path_; }
   void reply_on(wire::PathIndex path) { reply_path_ = path; }

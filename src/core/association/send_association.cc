@@ -97,7 +97,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   // Remember after a silence which path carried a probe and its answer: use it if other paths fail.
   const bool after_silence =
       prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
-  prober_.clock().on_answer();
+  on_heard(now);
   AckSample sample{.now = now};
   const std::size_t repaired_from =
       placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
@@ -143,6 +143,11 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
     stream->watch(now);
   watch(now);
   return reported_;
+}
+
+void SendAssociation::on_heard(Time now) {
+  prober_.clock().on_answer();
+  streams_.for_each([&](SendStream& stream) { stream.on_sign_of_life(now); });
 }
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {

@@ -102,8 +102,9 @@ class SendAssociation final : private ChunkStates {
   // A stream whose peer has closed had this number of packets in flight.
   void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
   void on_pause(Time now) { acks_.on_pause(now); }  // this process did not run before `now`
-  // A stream has received a frame of the peer, which counts as an answer to probes.
-  void on_heard() { prober_.clock().on_answer(); }
+  // The association or one of its streams has received a frame of the peer: an answer to probes,
+  // and a sign of life for all streams.
+  void on_heard(Time now);
   void probe_now(Time now) { prober_.clock().expire(now); }  // probes the peer at once
 
   // --- time

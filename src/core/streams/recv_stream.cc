@@ -15,7 +15,7 @@ namespace {
 // limited.
 constexpr Duration kPingFirst = 20ms;
 constexpr Duration kPingSeldom = 60ms;
-constexpr Duration kPingShare = 50us;  // per connection of this endpoint
+constexpr Duration kPingShare = 50us;  // per stream of this endpoint
 
 }  // namespace
 
@@ -66,10 +66,10 @@ void RecvStream::watch(Time now) {
 }
 
 ProbeClock::Terms RecvStream::ping_terms() const {
-  const auto connections = static_cast<std::int64_t>(association_->credit_sharers());
+  const auto streams = static_cast<std::int64_t>(association_->streams_of_all());
   return {.answer_time = kPingFirst,
           .outstanding = false,
-          .seldom = std::max(kPingSeldom, connections * kPingShare)};
+          .seldom = std::max(kPingSeldom, streams * kPingShare)};
 }
 
 void RecvStream::on_accepted() {

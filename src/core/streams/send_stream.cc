@@ -111,7 +111,12 @@ void SendStream::on_started(Time now, const wire::Started& started) {
 
 void SendStream::heard(Time now) {
   liveness_.on_heard(now);
-  association_->on_heard();
+  association_->on_heard(now);
+}
+
+// Until the stream is open, only the answer to its own HELLO counts.
+void SendStream::on_sign_of_life(Time now) {
+  if (open()) liveness_.on_heard(now);
 }
 
 SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& report) {
@@ -122,7 +127,6 @@ SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& r
   }
   progress.sound = true;
   progress.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
-  liveness_.on_heard(now);
   if (progress.acked.in_flight + progress.acked.spurious + progress.acked.forgone > 0)
     liveness_.on_progress(now);
   return progress;

@@ -69,6 +69,7 @@ class SendStream {
   // CLOSE: the peer has received all messages below number `completed`, and receives no more.
   void on_peer_closed(Time now, std::uint32_t completed);
   void on_reset(const wire::Reset& reset);
+  void on_sign_of_life(Time now);  // a frame for this or another stream of the association
   // This process did not run for `length` before `now`.
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
   void on_refused(Time now);  // an ICMP error reports the peer as unreachable
