@@ -69,8 +69,8 @@ TEST_CASE("a restarted base delay discards earlier samples") {
 
 TEST_CASE(
     "the mean step is a third of the width for uniform jitter, and zero for a constant delay") {
-  MeanStep uniform(16);
-  MeanStep none(16);
+  MeanStep uniform;
+  MeanStep none;
   Rng rng(1);
   double sum = 0;
   for (int i = 0; i < 4000; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/liveness/probe_clock.h"
 #include "core/streams/recv_stream.h"
 
 namespace dlcp::core {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr std::size_t kPathReportsMax = 32;
 constexpr unsigned kReportTimes = 2;
-// This number of probes in a row is answered on the paths that they took.
-constexpr unsigned kProbesOnPath = 4;
 // A frame with less room left is closed, and the next frame begins with the stream that did not
 // fit.
 constexpr std::size_t kStreamRoomLeast =
@@ -130,7 +129,7 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
   // The reverse direction of the previous reply path may be broken. If the probes do not end, that
   // of the probes' paths is broken as well, and the answers take all paths in turn.
-  const bool heard = ++probes_ <= kProbesOnPath;
+  const bool heard = ++probes_ <= ProbeClock::kStalledAfter;
   reply_path_ = path;
   answer_path_ = heard ? path : static_cast<wire::PathIndex>(probes_ % config_.paths);
   if (payload_bytes_ == 0) return;

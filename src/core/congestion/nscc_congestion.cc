@@ -113,7 +113,7 @@ void NsccCongestion::judge_losses() {
 
 void NsccCongestion::on_stall(Time) {
   // The packets in flight are lost: start with a small window and grow fast.
-  window_ = std::min(window_, 2.0);
+  window_ = std::min(window_, kWindowSmall);
   slow_start_ = true;
   calm_ = 0;
   losses_.keep();

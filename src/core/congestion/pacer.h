@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/congestion/congestion.h"
 #include "core/loss_detection/rtt.h"
 #include "util/time.h"
 
@@ -27,7 +28,7 @@ class Pacer {
   // RTT remains large for long after other senders have left. The RTT of this answer then decides
   // when to send.
   void on_answer(Time now, const RttEstimator& rtt, double window, bool slow_start) {
-    if (window < kFew && 2 * rtt.latest() < rtt.smoothed())
+    if (window < kWindowSmall && 2 * rtt.latest() < rtt.smoothed())
       next_ = std::min(next_, now + packet_time(rtt.latest(), window, slow_start));
   }
   bool may_send(Time now) {
@@ -56,7 +57,6 @@ class Pacer {
  private:
   static constexpr double kGain = 1.5;
   static constexpr double kFree = 10;  // packets
-  static constexpr double kFew = 2;
   static constexpr Duration kSlack = std::chrono::microseconds(200);
   static constexpr Duration kSlackMost = std::chrono::milliseconds(6);  // two time slices
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/liveness/probe_clock.h"
 #include "wire/data_header.h"
 
 namespace dlcp::core {
 namespace {
 
-// Rounds in which the current size gets no answer before packets shrink. A single round may be lost
-// for other reasons.
-constexpr unsigned kRoundsToShrink = 3;
 // Interval of trials with larger sizes. A larger size is used after answers in two rounds, which
 // take different paths.
 constexpr Duration kGrowEvery = 300ms;
@@ -31,7 +29,8 @@ void PacketSize::agree(std::uint32_t payload_bytes, std::size_t overhead) {
 
 bool PacketSize::on_fruitless(Time now) {
   if (answered_ == now_) rounds_ = 0;  // the size is not the reason
-  if (rounds_ >= kRoundsToShrink && answered_ != kNone) {
+  // A single round may be lost for other reasons.
+  if (rounds_ >= ProbeClock::kStalledAfter && answered_ != kNone) {
     now_ = answered_;
     answered_ = larger_ = larger_before_ = kNone;
     rounds_ = 0;

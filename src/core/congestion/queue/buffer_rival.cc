@@ -8,19 +8,14 @@
 namespace dlcp::core {
 namespace {
 
-constexpr double kGain = 1.0 / 32;
-constexpr std::size_t kRoundsLeast = 32;
+constexpr double kRounds = 32;        // that the averages cover, and that are needed
 constexpr double kCorrelation = 0.4;  // random losses give less; next to a TCP flow it is 0.4 to
                                       // 0.8
-// A queue that causes drops is a considerable part of the base delay. Below 50 us, delays depend on
-// the hosts.
+// A queue that causes drops is a considerable part of the base delay.
 constexpr double kQueueLeast = 0.25;
-constexpr Duration kBaseLeast = std::chrono::microseconds(50);
 // Growing as Reno does, a window that was halved needs about as many rounds to recover as it has
 // packets. After twice that time without a loss, the competing flow counts as gone.
 constexpr double kHoldWindows = 2;
-constexpr double kHoldLeast = 32;
-constexpr double kHoldMost = 256;
 
 }  // namespace
 
@@ -35,9 +30,9 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
     const double delay = std::max(mean, last_mean_);
     last_mean_ = mean;
     learn(delay, round.acked, lost);
-    const bool queue = base >= kBaseLeast && delay >= (1 + kQueueLeast) * ns(base);
+    const bool queue = base >= kHostJitter && delay >= (1 + kQueueLeast) * ns(base);
     if (queue && lost > 0 && correlation() > kCorrelation) {
-      const double hold = std::clamp(kHoldWindows * window, kHoldLeast, kHoldMost);
+      const double hold = std::clamp(kHoldWindows * window, kRounds, double{kBaseEpochRounds});
       present_until_ = rounds_ + static_cast<std::size_t>(hold);
     }
     const double expected = by_chance_.share() * (round.acked + lost);
@@ -51,7 +46,7 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
 void BufferRival::learn(double delay, double acked, double lost) {
   const double share = lost / (acked + lost);
   // The first rounds have equal weights.
-  const double gain = std::max(kGain, 1 / static_cast<double>(++learned_));
+  const double gain = std::max(1 / kRounds, 1 / static_cast<double>(++learned_));
   const double delay_off = delay - delay_;
   const double share_off = share - share_;
   delay_ += gain * delay_off;
@@ -64,7 +59,8 @@ void BufferRival::learn(double delay, double acked, double lost) {
 }
 
 double BufferRival::correlation() const {
-  if (learned_ < kRoundsLeast || delay_variance_ <= 0 || share_variance_ <= 0) return 0;
+  if (static_cast<double>(learned_) < kRounds || delay_variance_ <= 0 || share_variance_ <= 0)
+    return 0;
   return covariance_ / std::sqrt(delay_variance_ * share_variance_);
 }
 

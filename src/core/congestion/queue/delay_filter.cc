@@ -6,9 +6,7 @@
 namespace dlcp::core {
 namespace {
 
-// An epoch is long enough for the sender to empty the queue several times, and on short paths long
-// enough to outlast a pause of the application.
-constexpr int kEpochRounds = 256;
+// On short paths an epoch is long enough to outlast a pause of the application.
 constexpr Duration kEpochLeast = 500ms;
 constexpr Duration kEpochMost = 10s;
 // A cut, and thus an empty queue, occurs about every eight rounds. With a longer memory and large
@@ -16,7 +14,7 @@ constexpr Duration kEpochMost = 10s;
 constexpr int kQuietRounds = 8;
 // With fewer samples the smallest is often far above the smallest possible one.
 constexpr int kSpreadSamples = 7;
-constexpr int kSpreadGain = 8;  // rounds
+constexpr int kGain = 8;  // rounds, or steps
 
 }  // namespace
 
@@ -38,7 +36,8 @@ void BaseDelay::add(Time now, Duration sample, Duration round_trip) {
   if (now >= epoch_ends_) {
     base_ = next_ > Duration::zero() ? next_ : smallest;
     next_ = smallest;
-    epoch_ends_ = now + std::clamp<Duration>(kEpochRounds * round_trip, kEpochLeast, kEpochMost);
+    epoch_ends_ =
+        now + std::clamp<Duration>(kBaseEpochRounds * round_trip, kEpochLeast, kEpochMost);
   }
   base_ = std::min(base_, smallest);
   next_ = std::min(next_, smallest);
@@ -50,7 +49,7 @@ void DelaySpread::add(int samples, Duration sum, Duration smallest) {
   sum_ += sum;
   if (samples_ < kSpreadSamples) return;
   const Duration spread = sum_ / samples_ - smallest_;
-  spread_ = known_ ? spread_ + (spread - spread_) / kSpreadGain : spread;
+  spread_ = known_ ? spread_ + (spread - spread_) / kGain : spread;
   known_ = true;
   samples_ = 0;
   sum_ = Duration::zero();
@@ -59,7 +58,7 @@ void DelaySpread::add(int samples, Duration sum, Duration smallest) {
 void MeanStep::add(Duration value) {
   if (last_ > Duration::zero()) {
     const Duration step = value > last_ ? value - last_ : last_ - value;
-    mean_step_ += (step - mean_step_) / gain_;
+    mean_step_ += (step - mean_step_) / kGain;
   }
   last_ = value;
 }

@@ -9,6 +9,11 @@
 
 namespace dlcp::core {
 
+// Hosts delay packets by up to about this much, because they handle several together.
+inline constexpr Duration kHostJitter = std::chrono::microseconds(50);
+// An epoch is long enough for the sender to empty the queue several times.
+inline constexpr int kBaseEpochRounds = 256;
+
 inline double ns(Duration duration) {
   return static_cast<double>(duration.count());
 }
@@ -64,12 +69,10 @@ class DelaySpread {
 // The smoothed mean difference of successive values: for the means of rounds, their uncertainty.
 class MeanStep {
  public:
-  explicit MeanStep(int gain) : gain_(gain) {}  // over about this many steps
   void add(Duration value);
   Duration value() const { return mean_step_; }
 
  private:
-  int gain_;
   Duration last_{0};
   Duration mean_step_{0};
 };

@@ -22,17 +22,12 @@ constexpr double kOwnPackets = 6;
 // The emptiest of sixteen rounds looks emptier than it was, and the present round may look fuller:
 // this many mean steps between rounds do not count as queue.
 constexpr double kVagueGain = 2.5;
-constexpr int kNoiseGain = 8;  // rounds
-// The spread is limited to the base delay, or to this value if it is larger: bursts of other
-// senders look like jitter.
-constexpr Duration kSpreadFree = 50us;
 // Jitter raises the mean by at most this many spreads. Independent jitter raises it by one. If
 // packets keep their order and wait for each other, it is more, depending on their number.
 constexpr double kSpreads = 3;
 
-// The queue, and its cause, can be judged only if jitter is at most this, or this share of the base
-// delay.
-constexpr Duration kBelievableSpread = 100us;
+// The queue, and its cause, can be judged only if jitter is at most twice that of hosts, or this
+// share of the base delay.
 constexpr double kBelievableShare = 0.125;
 
 // A cut empties the queue and a quarter more, so that all senders measure the empty path.
@@ -44,13 +39,7 @@ constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // packets is marked. Packets on different paths meet at some port all the time and are marked
 // there, while other ports have room.
 constexpr double kMarkedQueue = 0.1;
-constexpr double kMarkedShare = 0.75;  // of kMarkedWindow packets; falls with the square root of
-                                       // the window
-constexpr double kMarkedWindow = 64;
-constexpr double kMarkedCutLeast = 0.05;
-// A packet or two in flight cause no queue. The window may be that small because the receiver
-// serves others first; it is then not cut, so that the sender starts from it when its turn comes.
-constexpr double kKeptWindow = 2;
+constexpr double kMarkedShare = 6;  // divided by the square root of the window; 0.75 of 64 packets
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
 // equal; and a sixteenth of the distance to the window before the last cut. If there was no cut for
@@ -66,7 +55,6 @@ constexpr double kCalmRoundsMost = 40;
 // less the advantage of not cutting for each loss. An empty path is filled at the normal rate,
 // which harms no other flow.
 constexpr double kRenoGrowth = 0.53;
-constexpr double kRenoCut = 0.5;
 constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path is not empty
 
 // A queue that stays for this many rounds, although the window was reduced to this share, is not
@@ -74,7 +62,6 @@ constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path i
 // Equal flows that share a queue may observe the same for a while, but such a queue varies by more
 // than kStandingStep.
 constexpr int kStandingRounds = 6;
-constexpr int kStandingRoundsMost = 24;  // if it is not steady
 constexpr double kStandingWindow = 0.25;
 constexpr double kStandingQueue = 0.75;  // left by the last cut
 constexpr double kStandingStep = 0.125;  // from round to round
@@ -82,16 +69,15 @@ constexpr double kStandingStep = 0.125;  // from round to round
 // counts as gone only at half of the target. Smaller windows, of many equal flows, need not meet
 // this condition.
 constexpr double kStandingWindowLeast = 16;
-constexpr std::size_t kRivalRounds = 256;
+constexpr std::size_t kRivalRounds = kBaseEpochRounds;
 // Next to a competing flow, kCutMost of the window is left unused from time to time, and after
 // losses, when that flow is weak: if the queue then empties, the flow has gone.
 constexpr std::size_t kTestRounds = 64;
-constexpr std::size_t kTestRoundsLeast = 8;
 
 }  // namespace
 
 QueueCongestion::QueueCongestion(Duration target_delay)
-    : target_least_(ns(target_delay)), noise_(kNoiseGain), window_(kWindowFirst) {}
+    : target_least_(ns(target_delay)), window_(kWindowFirst) {}
 
 void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   base_.add(now, delay, round_trip_);
@@ -124,7 +110,8 @@ void QueueCongestion::judge_queue() {
   if (round_.samples == 0) return;
   const Duration mean = round_.mean();
   spread_.add(round_.samples, round_.delay_sum, round_.delay_min);
-  const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
+  // Bursts of other senders look like jitter.
+  const Duration spread = std::min(spread_.value(), std::max(base_.value(), kHostJitter));
   vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
   // The limit for the quiet delay: jitter does not raise the mean further above the base delay, and
   // a queue that has stood from the beginning must not count as base.
@@ -179,7 +166,7 @@ void QueueCongestion::decide() {
   } else if (marks_count()) {
     cut(marked_cut());
   } else if (buffer_rival_.present() && buffer_rival_.dropped()) {
-    cut(kRenoCut);
+    cut(kCutMost);
     losses_.clear();
     resting_ = 1;
   } else if (losses_.exceed()) {
@@ -193,8 +180,10 @@ void QueueCongestion::decide() {
 }
 
 bool QueueCongestion::marks_count() const {
-  const double many = std::min(1.0, kMarkedShare * std::sqrt(kMarkedWindow / window_));
-  return round_.marked > 0 && (round_.limited || window_ > kKeptWindow) &&
+  const double many = std::min(1.0, kMarkedShare / std::sqrt(window_));
+  // The window may be small because the receiver serves others first; it is then not cut, so that
+  // the sender starts from it when its turn comes.
+  return round_.marked > 0 && (round_.limited || window_ > kWindowSmall) &&
          (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 
@@ -203,18 +192,17 @@ bool QueueCongestion::marks_count() const {
 double QueueCongestion::marked_cut() const {
   const double whole = mark_share_ / 2;
   if (round_.samples == 0) return whole;
-  return std::min(whole, std::max(kMarkedCutLeast, kCutGain * queue_ / ns(round_.mean())));
+  return std::min(whole, std::max(kCutLeast / 2, kCutGain * queue_ / ns(round_.mean())));
 }
 
 bool QueueCongestion::believable() const {
-  return ns(spread_.value()) <=
-         std::max(ns(kBelievableSpread), kBelievableShare * ns(base_.value()));
+  return ns(spread_.value()) <= std::max(ns(2 * kHostJitter), kBelievableShare * ns(base_.value()));
 }
 
 bool QueueCongestion::stands() const {
   const bool steady =
       queue_ >= kStandingQueue * queue_before_cut_ && ns(noise_.value()) <= kStandingStep * queue_;
-  return standing_rounds_ > (steady ? kStandingRounds : kStandingRoundsMost) &&
+  return standing_rounds_ > (steady ? 1 : 4) * kStandingRounds &&
          window_ <= kStandingWindow * standing_window_;
 }
 
@@ -313,7 +301,7 @@ void QueueCongestion::compete() {
   tcp_.on_round(now_, round_trip_, lost);
   if (resting_ > 0) {
     --resting_;
-  } else if (untested > kTestRounds || (lost && untested > kTestRoundsLeast)) {
+  } else if (untested > kTestRounds || (lost && untested > kTestRounds / 8)) {
     resting_ = kRestRounds;
     tested_at_ = rounds_;
   }
@@ -333,7 +321,7 @@ void QueueCongestion::cut(double share) {
 
 void QueueCongestion::on_stall(Time) {
   // The packets in flight are lost: start with a small window and grow fast.
-  window_ = std::min(window_, 2.0);
+  window_ = std::min(window_, kWindowSmall);
   answers_waiting_ = 0;
   slow_start_ = true;
   resting_ = 0;

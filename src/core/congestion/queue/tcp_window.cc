@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/congestion/congestion.h"
+
 namespace dlcp::core {
 namespace {
 
 constexpr double kC = 0.4;  // packets per second cubed
 constexpr double kBeta = 0.7;
-constexpr double kLeast = 2;
 constexpr double kRenoGrowth = 3 * (1 - kBeta) / (1 + kBeta);  // packets per round
 constexpr double kMostGrowth = 1.5;                            // per round
 // A full queue drops packets in two successive rounds; that is one event.
@@ -21,7 +22,7 @@ double seconds(Duration duration) {
 }  // namespace
 
 void TcpWindow::begin(Time now, double packets) {
-  window_ = before_cut_ = after_cut_ = std::max(packets, kLeast);
+  window_ = before_cut_ = after_cut_ = std::max(packets, kWindowSmall);
   cut_at_ = now;
 }
 
@@ -31,7 +32,7 @@ void TcpWindow::on_round(Time now, Duration round_trip, bool lost) {
   if (lost && since > kEventRounds * round) {
     // Fast convergence: a flow whose window shrinks leaves more room for others.
     before_cut_ = window_ < before_cut_ ? window_ * (1 + kBeta) / 2 : window_;
-    window_ = after_cut_ = std::max(kLeast, window_ * kBeta);
+    window_ = after_cut_ = std::max(kWindowSmall, window_ * kBeta);
     cut_at_ = now;
     return;
   }
