@@ -10,10 +10,10 @@
 #include "catch.h"
 #include "collective/memory_group.h"
 #include "collective/reduce/reduce.h"
-#include "synth/candidates.h"
-#include "synth/links_file.h"
-#include "synth/plan_file.h"
-#include "synth/proven_sum.h"
+#include "synth/evaluate/proven_sum.h"
+#include "synth/input/links_file.h"
+#include "synth/plan/plan_file.h"
+#include "synth/search/candidates.h"
 
 using namespace dlcp;
 using collective::DataType;

@@ -7,7 +7,7 @@
 
 #include "catch.h"
 #include "collective_group.h"
-#include "synth/plan_file.h"
+#include "synth/plan/plan_file.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "synth/bound.h"
+#include "synth/flow/bound.h"
 
 #include <cmath>
 

@@ -5,15 +5,15 @@
 #include <tuple>
 
 #include "networks.h"
-#include "synth/candidates.h"
-#include "synth/fabric_input.h"
-#include "synth/intent_input.h"
-#include "synth/levels.h"
-#include "synth/msccl_xml.h"
-#include "synth/mscclpp_json.h"
-#include "synth/packing.h"
-#include "synth/synthesis.h"
-#include "synth/timeline.h"
+#include "synth/flow/packing.h"
+#include "synth/input/fabric_input.h"
+#include "synth/input/intent_input.h"
+#include "synth/output/msccl_xml.h"
+#include "synth/output/mscclpp_json.h"
+#include "synth/output/timeline.h"
+#include "synth/search/candidates.h"
+#include "synth/search/levels.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::synth {
 namespace {

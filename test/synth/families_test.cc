@@ -1,12 +1,12 @@
 #include <numeric>
 
 #include "networks.h"
-#include "synth/candidates.h"
-#include "synth/exchange.h"
-#include "synth/gathers.h"
-#include "synth/packing.h"
-#include "synth/simulate.h"
-#include "synth/verify.h"
+#include "synth/evaluate/simulate.h"
+#include "synth/evaluate/verify.h"
+#include "synth/flow/packing.h"
+#include "synth/plan/exchange.h"
+#include "synth/plan/gathers.h"
+#include "synth/search/candidates.h"
 
 namespace dlcp::synth {
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "fuzz_input.h"
-#include "synth/plan_file.h"
-#include "synth/verify.h"
+#include "synth/evaluate/verify.h"
+#include "synth/plan/plan_file.h"
 
 using namespace dlcp::synth;
 

@@ -2,12 +2,12 @@
 #include <string>
 
 #include "fuzz_input.h"
-#include "synth/bound.h"
-#include "synth/fabric_input.h"
-#include "synth/intent_input.h"
-#include "synth/links_file.h"
+#include "synth/flow/bound.h"
+#include "synth/input/fabric_input.h"
+#include "synth/input/intent_input.h"
+#include "synth/input/links_file.h"
+#include "synth/input/taccl_file.h"
 #include "synth/routes.h"
-#include "synth/taccl_file.h"
 
 using namespace dlcp;
 using namespace dlcp::synth;

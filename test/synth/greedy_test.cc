@@ -1,11 +1,11 @@
-#include "synth/greedy.h"
+#include "synth/search/greedy.h"
 
 #include <random>
 
 #include "networks.h"
-#include "synth/simulate.h"
-#include "synth/synthesis.h"
-#include "synth/verify.h"
+#include "synth/evaluate/simulate.h"
+#include "synth/evaluate/verify.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::synth {
 namespace {

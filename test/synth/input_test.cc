@@ -1,5 +1,5 @@
 #include "networks.h"
-#include "synth/levels.h"
+#include "synth/search/levels.h"
 
 namespace dlcp::synth {
 namespace {

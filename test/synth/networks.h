@@ -9,8 +9,8 @@
 #include <string>
 
 #include "catch.h"
-#include "synth/links_file.h"
-#include "synth/taccl_file.h"
+#include "synth/input/links_file.h"
+#include "synth/input/taccl_file.h"
 
 namespace dlcp::synth {
 

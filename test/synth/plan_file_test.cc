@@ -1,8 +1,8 @@
-#include "synth/plan_file.h"
+#include "synth/plan/plan_file.h"
 
 #include "networks.h"
-#include "synth/synthesis.h"
-#include "synth/verify.h"
+#include "synth/evaluate/verify.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::synth {
 namespace {

@@ -1,7 +1,7 @@
 // Goals that plans must reach, by simulation and by the proven bound.
 #include "networks.h"
 #include "sanitized.h"
-#include "synth/synthesis.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::synth {
 namespace {

@@ -1,10 +1,10 @@
-#include "synth/verify.h"
+#include "synth/evaluate/verify.h"
 
 #include <random>
 
 #include "networks.h"
-#include "synth/candidates.h"
-#include "synth/packing.h"
+#include "synth/flow/packing.h"
+#include "synth/search/candidates.h"
 
 namespace dlcp::synth {
 namespace {

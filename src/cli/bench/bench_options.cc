@@ -14,7 +14,7 @@
 #include "collective/switchml/switch_name.h"
 #include "dlcp/communicator_class.h"
 #include "engine/hub/hub_places.h"
-#include "synth/verify.h"
+#include "synth/evaluate/verify.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {

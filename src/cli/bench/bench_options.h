@@ -8,7 +8,7 @@
 #include "cli/bench/bench_case.h"
 #include "cli/command_line/options.h"
 #include "cli/launch/world.h"
-#include "synth/plan_file.h"
+#include "synth/plan/plan_file.h"
 
 namespace dlcp::cli {
 

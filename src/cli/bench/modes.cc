@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cli/bench/rank.h"
-#include "synth/schedule.h"
+#include "synth/plan/schedule.h"
 
 namespace dlcp::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
-#include "synth/plan_file.h"
-#include "synth/proven_sum.h"
+#include "synth/evaluate/proven_sum.h"
+#include "synth/plan/plan_file.h"
 
 namespace dlcp::cli {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "cli/driver/lane.h"
 #include "cli/plugin/net_plugin.h"
-#include "synth/schedule.h"
+#include "synth/plan/schedule.h"
 
 namespace dlcp::cli {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "simulate/contest.h"
-#include "synth/yaml_text.h"
+#include "synth/input/yaml_text.h"
 
 namespace dlcp::cli {
 

@@ -13,7 +13,7 @@
 #include "simulate/connection_matrix.h"
 #include "simulate/training_step.h"
 #include "simulate/workloads.h"
-#include "synth/yaml_text.h"
+#include "synth/input/yaml_text.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {

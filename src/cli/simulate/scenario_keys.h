@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "synth/yaml_text.h"
+#include "synth/input/yaml_text.h"
 #include "util/time.h"
 
 namespace dlcp::cli {

@@ -6,7 +6,7 @@
 
 #include "cli/command_line/text_file.h"
 #include "cli/synth/synth_report.h"
-#include "synth/mscclpp_json.h"
+#include "synth/output/mscclpp_json.h"
 
 namespace dlcp::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "synth/synthesis.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::cli {
 

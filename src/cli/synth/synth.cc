@@ -15,11 +15,11 @@
 #include "cli/synth/mscclpp_file.h"
 #include "cli/synth/synth_report.h"
 #include "cli/synth/topology_input.h"
-#include "synth/msccl_xml.h"
-#include "synth/plan_file.h"
-#include "synth/simulate.h"
-#include "synth/synthesis.h"
-#include "synth/timeline.h"
+#include "synth/evaluate/simulate.h"
+#include "synth/output/msccl_xml.h"
+#include "synth/output/timeline.h"
+#include "synth/plan/plan_file.h"
+#include "synth/search/synthesis.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {

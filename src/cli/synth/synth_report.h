@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "synth/synthesis.h"
+#include "synth/search/synthesis.h"
 
 namespace dlcp::cli {
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "cli/command_line/text_file.h"
-#include "synth/fabric_input.h"
-#include "synth/intent_input.h"
-#include "synth/links_file.h"
-#include "synth/taccl_file.h"
-#include "synth/yaml_text.h"
+#include "synth/input/fabric_input.h"
+#include "synth/input/intent_input.h"
+#include "synth/input/links_file.h"
+#include "synth/input/taccl_file.h"
+#include "synth/input/yaml_text.h"
 
 namespace dlcp::cli {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "synth/plan_file.h"
-#include "synth/proven_sum.h"
+#include "synth/evaluate/proven_sum.h"
+#include "synth/plan/plan_file.h"
 
 namespace dlcp::nccl {
 namespace {
