@@ -14,7 +14,6 @@
 #include "core/channel/channel.h"
 #include "core/channel/frame_arena.h"
 #include "core/channel/replay_window.h"
-#include "core/coding/decoder.h"
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/flow_control/ack_clock.h"
@@ -48,7 +47,7 @@ class RecvAssociation {
   std::uint64_t sender_token() const { return open_.sender_token; }
   const wire::EndpointAddress& sender() const { return open_.sender; }
   Channel& channel() { return channel_; }
-  Decoder& decoder() { return decoder_; }
+  std::vector<std::byte>& plain() { return plain_; }  // of the last compressed packet
   RecvPlacing* placing() const { return placing_.get(); }  // null: no card places data here
   void place_with(Card& card, LinkTable& links);
   bool on_link(const wire::Link& frame);  // false if no card places data here
@@ -96,7 +95,7 @@ class RecvAssociation {
   Counters& counters_;
   CreditPool& credits_;
   Channel channel_;
-  Decoder decoder_;
+  std::vector<std::byte> plain_;
   const Open open_;
   std::uint32_t payload_bytes_ = 0;
   Grant grant_;

@@ -25,4 +25,16 @@ CodedPiece code_piece(compression::Format format, std::span<const std::byte> res
   return {out.first(bytes), packet.taken, packet.written};
 }
 
+std::optional<std::span<const std::byte>> decode_piece(const wire::Coding& coding,
+                                                       std::span<const std::byte> payload,
+                                                       std::vector<std::byte>& memory) {
+  if (coding.coded_bytes > payload.size()) return std::nullopt;
+  const auto code = payload.first(coding.coded_bytes);
+  if (coding.coded_bytes == coding.plain_bytes) return code;
+  if (memory.size() < coding.plain_bytes) memory.resize(wire::kCodedChunkBytesMax);
+  const auto plain = std::span(memory).first(coding.plain_bytes);
+  if (!compression::decode(code, plain)) return std::nullopt;
+  return plain;
+}
+
 }  // namespace dlcp::core

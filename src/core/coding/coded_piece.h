@@ -1,9 +1,11 @@
-// Fills a packet with as much compressed data of a chunk as fits.
+// Packets of compressed messages: fills one with as much of a chunk as fits, and decodes one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "compression/format.h"
 #include "wire/control_frame.h"
@@ -27,5 +29,11 @@ constexpr std::size_t coded_room(std::uint32_t payload_bytes) {
 // `rest`: the unsent part of a chunk, not empty. `payload_bytes`: of an uncompressed packet.
 CodedPiece code_piece(compression::Format format, std::span<const std::byte> rest,
                       std::uint32_t payload_bytes, wire::Buffer& memory);
+
+// The plain bytes of a packet, in `memory` or in the payload itself; nullopt if the bytes are not a
+// valid code, for example because they were damaged.
+std::optional<std::span<const std::byte>> decode_piece(const wire::Coding& coding,
+                                                       std::span<const std::byte> payload,
+                                                       std::vector<std::byte>& memory);
 
 }  // namespace dlcp::core

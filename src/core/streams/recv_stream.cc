@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/coding/coded_piece.h"
 #include "core/liveness/peer_errors.h"
 
 namespace dlcp::core {
@@ -207,7 +208,7 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
   }
   std::span<const std::byte> payload = data.payload;
   if (data.header.coding.used()) {
-    const auto plain = association_->decoder().decode(data.header.coding, payload);
+    const auto plain = decode_piece(data.header.coding, payload, association_->plain());
     if (!plain) {
       counters_.add(Counter::kDroppedUndecodable);
       return;
