@@ -21,8 +21,8 @@ dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/send_ring.cc)  # kLineBytes
 dlcp_apart(dlcp_engine_batched src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
 dlcp_apart(dlcp_order  # at(), median(), bad()
-  src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
-  src/order/swap_search.cc)
+  src/order/solve/cost.cc src/order/discover/find_fabric.cc src/order/solve/hierarchy.cc src/order/output/rank_variables.cc src/order/solve/solve.cc
+  src/order/solve/swap_search.cc)
 dlcp_apart(dlcp_synth_plan src/synth/topology.cc)  # refuse()
 dlcp_apart(dlcp_nccl src/nccl/collnet/collnet.cc src/nccl/profile/recorder.cc)  # part_of(), kCollectivesMax
 dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
@@ -33,7 +33,7 @@ dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns
 dlcp_apart(dlcp_cli_bench src/cli/bench/report.cc)  # losses_json(), round_up()
 dlcp_apart(dlcp_cli  # seconds(), fail(), time_text(), name_of()
   src/cli/stats/prometheus.cc src/cli/stats/top.cc src/cli/stats/top_view.cc src/cli/traffic_class.cc)
-dlcp_apart(dlcp_cli_doctor src/cli/doctor/port_check.cc)  # local_clock()
+dlcp_apart(dlcp_cli_doctor src/cli/doctor/peer/port_check.cc)  # local_clock()
 dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
 dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()
   switch/capability/features.cc switch/model/intent_file.cc switch/telemetry/collect.cc switch/telemetry/dashboard.cc

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "simulate/contest.h"
+#include "simulate/load/workloads.h"
 #include "simulate/opponents/pias.h"
 #include "simulate/opponents/roce.h"
 #include "simulate/validation.h"
-#include "simulate/workloads.h"
 #include "util/rng.h"
 
 namespace dlcp::simulate {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "simulate/core_transport.h"
 #include "simulate/opponents/dctcp.h"
 #include "simulate/opponents/ndp.h"
 #include "simulate/opponents/pfabric.h"
 #include "simulate/opponents/pias.h"
 #include "simulate/opponents/roce.h"
+#include "simulate/protocol/core_transport.h"
 
 namespace dlcp::simulate {
 namespace {

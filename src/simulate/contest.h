@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "simulate/fabric.h"
-#include "simulate/job.h"
+#include "simulate/load/job.h"
+#include "simulate/network/fabric.h"
 #include "simulate/opponents/nscc.h"
-#include "simulate/phantom_datapath.h"
+#include "simulate/protocol/phantom_datapath.h"
 
 namespace dlcp::simulate {
 

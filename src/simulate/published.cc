@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "simulate/contest.h"
+#include "simulate/load/workloads.h"
 #include "simulate/validation.h"
-#include "simulate/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/fabric.h"
+#include "simulate/network/fabric.h"
 
 namespace dlcp::simulate {
 

@@ -2,8 +2,8 @@
 // No input crashes it, and accepted values are in range.
 #include "cli/order/agent_words.h"
 #include "fuzz_input.h"
-#include "order/patterns.h"
-#include "order/simulated_network.h"
+#include "order/measure/simulated_network.h"
+#include "order/solve/patterns.h"
 
 using namespace dlcp;
 using dlcp::test::require;

@@ -1,12 +1,12 @@
 // The conclusions from a load test about hosts and uplinks.
-#include "order/capacity.h"
+#include "order/measure/capacity.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "catch.h"
-#include "order/simulated_network.h"
+#include "order/measure/simulated_network.h"
 
 using namespace dlcp;
 using namespace dlcp::order;

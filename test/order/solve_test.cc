@@ -1,6 +1,6 @@
 // Orders: optimal where all can be tried, at the bound where there is one, and unchanged where no
 // order is better.
-#include "order/solve.h"
+#include "order/solve/solve.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "fabric/order_file.h"
-#include "order/simulated_network.h"
+#include "order/measure/simulated_network.h"
 #include "util/rng.h"
 
 using namespace dlcp;

@@ -1,6 +1,6 @@
 // Leaves are found with few probes despite noise in single measurements, and no false ones are
 // reported.
-#include "order/survey.h"
+#include "order/measure/survey.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "catch.h"
-#include "order/find_fabric.h"
-#include "order/simulated_network.h"
+#include "order/discover/find_fabric.h"
+#include "order/measure/simulated_network.h"
 #include "sim/seeds.h"
 
 using namespace dlcp;

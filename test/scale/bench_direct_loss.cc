@@ -15,8 +15,8 @@
 
 #include "collective/calls/loss_counts.h"
 #include "collective/reduce/reduce.h"
-#include "simulate/core_transport.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
+#include "simulate/protocol/core_transport.h"
 #include "util/rng.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Workloads in the form of htsim's connection matrices.
-#include "simulate/connection_matrix.h"
+#include "simulate/load/connection_matrix.h"
 
 #include "catch.h"
 

@@ -1,5 +1,5 @@
 // Fabrics, switches and whole runs on them.
-#include "simulate/fabric.h"
+#include "simulate/network/fabric.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include "catch.h"
 #include "simulate/contest.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -1,7 +1,7 @@
 // Temporary faults: a link that flaps or is slow for a while, a host that sends pause frames.
 #include "catch.h"
 #include "simulate/contest.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cli/simulate/scenario_file.h"
 #include "fuzz_input.h"
-#include "simulate/connection_matrix.h"
-#include "simulate/workloads.h"
+#include "simulate/load/connection_matrix.h"
+#include "simulate/load/workloads.h"
 
 using namespace dlcp;
 using namespace dlcp::simulate;

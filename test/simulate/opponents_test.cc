@@ -1,8 +1,8 @@
 // The characteristic behaviour of the models of other transports.
 #include "catch.h"
 #include "simulate/contest.h"
+#include "simulate/load/workloads.h"
 #include "simulate/opponents/pias.h"
-#include "simulate/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -1,8 +1,8 @@
 // Ports and their queues.
 #include "catch.h"
-#include "simulate/class_queues.h"
+#include "simulate/network/class_queues.h"
+#include "simulate/network/port.h"
 #include "simulate/opponents/pfabric.h"
-#include "simulate/port.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -1,11 +1,11 @@
 // Training steps: the bytes they move, and when transfers may begin.
-#include "simulate/training_step.h"
+#include "simulate/load/training_step.h"
 
 #include <map>
 
 #include "catch.h"
 #include "simulate/contest.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

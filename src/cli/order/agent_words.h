@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "order/measurements.h"
+#include "order/measure/measurements.h"
 
 namespace dlcp::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/launch/frames.h"
 #include "cli/order/agent_words.h"
 #include "cli/order/order_options.h"
-#include "order/discovery.h"
+#include "order/discover/discovery.h"
 
 namespace dlcp::cli {
 

@@ -19,8 +19,8 @@
 #include "cli/order/order_verbs.h"
 #include "cli/order/simulated_run.h"
 #include "fabric/order_file.h"
-#include "order/picture.h"
-#include "order/solve.h"
+#include "order/output/picture.h"
+#include "order/solve/solve.h"
 
 namespace dlcp::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "order/discovery.h"
-#include "order/solve.h"
+#include "order/discover/discovery.h"
+#include "order/solve/solve.h"
 
 namespace dlcp::cli {
 

@@ -14,8 +14,8 @@
 #include "cli/launch/bench_error.h"
 #include "cli/order/order_input.h"
 #include "cli/order/this_host.h"
-#include "order/formats.h"
-#include "order/rank_variables.h"
+#include "order/output/formats.h"
+#include "order/output/rank_variables.h"
 #include "util/system_text.h"
 
 namespace dlcp::cli {

@@ -2,8 +2,8 @@
 // would take.
 #pragma once
 
-#include "order/discovery.h"
-#include "order/simulated_network.h"
+#include "order/discover/discovery.h"
+#include "order/measure/simulated_network.h"
 
 namespace dlcp::cli {
 

@@ -10,9 +10,9 @@
 #include "cli/command_line/text_file.h"
 #include "cli/simulate/scenario_faults.h"
 #include "cli/simulate/scenario_keys.h"
-#include "simulate/connection_matrix.h"
-#include "simulate/training_step.h"
-#include "simulate/workloads.h"
+#include "simulate/load/connection_matrix.h"
+#include "simulate/load/training_step.h"
+#include "simulate/load/workloads.h"
 #include "synth/input/yaml_text.h"
 #include "util/quantity.h"
 

@@ -47,7 +47,7 @@ class RecvAssociation {
   std::uint64_t sender_token() const { return open_.sender_token; }
   const wire::EndpointAddress& sender() const { return open_.sender; }
   Channel& channel() { return channel_; }
-  std::vector<std::byte>& plain() { return plain_; }  // of the last compressed packet
+  std::vector<std::byte>& plain() { return plain_; }       // of the last compressed packet
   RecvPlacing* placing() const { return placing_.get(); }  // null: no card places data here
   void place_with(Card& card, LinkTable& links);
   bool on_link(const wire::Link& frame);  // false if no card places data here

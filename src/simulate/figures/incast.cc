@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

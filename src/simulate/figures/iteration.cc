@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"
-#include "simulate/training_step.h"
+#include "simulate/load/training_step.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "simulate/figures/series.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "simulate/figures/series.h"
-#include "simulate/workloads.h"
+#include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "simulate/discipline.h"
+#include "simulate/network/discipline.h"
 #include "simulate/opponents/window_transport.h"
 #include "util/rng.h"
 

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "catch.h"
-#include "cli/doctor/collnet_check.h"
 #include "cli/doctor/finding.h"
-#include "cli/doctor/host_checks.h"
-#include "cli/doctor/nccl_checks.h"
-#include "cli/doctor/net_abi.h"
-#include "cli/doctor/packet_rules.h"
-#include "cli/doctor/pair_check.h"
-#include "cli/doctor/path_report.h"
-#include "cli/doctor/peer_name.h"
+#include "cli/doctor/host/host_checks.h"
+#include "cli/doctor/host/packet_rules.h"
+#include "cli/doctor/nccl/collnet_check.h"
+#include "cli/doctor/nccl/nccl_checks.h"
+#include "cli/doctor/nccl/net_abi.h"
+#include "cli/doctor/path/path_report.h"
+#include "cli/doctor/peer/pair_check.h"
+#include "cli/doctor/peer/peer_name.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;

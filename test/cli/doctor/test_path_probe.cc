@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "catch.h"
-#include "cli/doctor/echo_responder.h"
-#include "cli/doctor/path_probe.h"
-#include "cli/doctor/path_report.h"
-#include "cli/doctor/peer_name.h"
-#include "cli/doctor/socket_checks.h"
+#include "cli/doctor/host/socket_checks.h"
+#include "cli/doctor/path/echo_responder.h"
+#include "cli/doctor/path/path_probe.h"
+#include "cli/doctor/path/path_report.h"
+#include "cli/doctor/peer/peer_name.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;
