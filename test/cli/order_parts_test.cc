@@ -1,8 +1,8 @@
 // Parts of `dlcp order` that communicate and measure: messages between leader and agents, and the
 // rate of a load.
 #include "catch.h"
-#include "cli/order/agent_words.h"
-#include "cli/order/load_meter.h"
+#include "cli/order/agent/agent_words.h"
+#include "cli/order/agent/load_meter.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;

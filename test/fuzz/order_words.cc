@@ -1,6 +1,6 @@
 // The inputs of `dlcp order` besides its file: messages of leader and agents, meshes, simulations.
 // No input crashes it, and accepted values are in range.
-#include "cli/order/agent_words.h"
+#include "cli/order/agent/agent_words.h"
 #include "fuzz_input.h"
 #include "order/measure/simulated_network.h"
 #include "order/solve/patterns.h"

@@ -1,4 +1,4 @@
-#include "cli/order/agent.h"
+#include "cli/order/agent/agent.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
-#include "cli/order/burst.h"
+#include "cli/order/agent/burst.h"
 #include "cli/order/this_host.h"
 #include "datapath/udp/interfaces.h"
 #include "wire/echo_frame.h"

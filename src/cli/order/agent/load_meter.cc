@@ -1,4 +1,4 @@
-#include "cli/order/load_meter.h"
+#include "cli/order/agent/load_meter.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "cli/order/simulated_run.h"
+#include "cli/order/network/simulated_run.h"
 
 #include <chrono>
 #include <cmath>
 #include <numeric>
 
-#include "cli/order/burst.h"
+#include "cli/order/agent/burst.h"
 
 namespace dlcp::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/order/measured_run.h"
+#include "cli/order/network/measured_run.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include "cli/launch/clock.h"
 #include "cli/launch/net_namespace.h"
 #include "cli/launch/rendezvous.h"
-#include "cli/order/agent.h"
-#include "cli/order/burst.h"
+#include "cli/order/agent/agent.h"
+#include "cli/order/agent/burst.h"
 
 namespace dlcp::cli {
 namespace {

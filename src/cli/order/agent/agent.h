@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/launch/frames.h"
-#include "cli/order/agent_words.h"
-#include "cli/order/load_meter.h"
-#include "cli/order/probe_socket.h"
+#include "cli/order/agent/agent_words.h"
+#include "cli/order/agent/load_meter.h"
+#include "cli/order/agent/probe_socket.h"
 #include "wire/echo_frame.h"
 
 namespace dlcp::cli {

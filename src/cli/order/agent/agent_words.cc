@@ -1,4 +1,4 @@
-#include "cli/order/agent_words.h"
+#include "cli/order/agent/agent_words.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

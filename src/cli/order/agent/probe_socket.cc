@@ -1,4 +1,4 @@
-#include "cli/order/probe_socket.h"
+#include "cli/order/agent/probe_socket.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>

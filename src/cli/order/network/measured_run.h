@@ -9,7 +9,7 @@
 
 #include "cli/launch/children.h"
 #include "cli/launch/frames.h"
-#include "cli/order/agent_words.h"
+#include "cli/order/agent/agent_words.h"
 #include "cli/order/order_options.h"
 #include "order/discover/discovery.h"
 
