@@ -8,10 +8,12 @@ namespace dlcp::datapath {
 namespace {
 
 // RC: the card repeats a packet after 4.096 us * 2^12 = 17 ms (cards may take up to four times as
-// long), seven times, and without limit if the receiver has no receive, which it reports to wait
-// for 0.64 ms (code 12). A path that loses everything has thus failed after 134 ms.
+// long), six times, because Soft-RoCE takes seven for no limit; and without limit (seven) if the
+// receiver has no receive, which it reports to wait for 0.64 ms (code 12). A path that loses
+// everything has thus failed after 118 ms.
 constexpr std::uint8_t kTimeout = 12;
-constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kRetries = 6;
+constexpr std::uint8_t kNoReceiveRetries = 7;
 constexpr std::uint8_t kReceiverPause = 12;
 
 bool is_reliable(const QueueOptions& options) {
@@ -114,7 +116,8 @@ Status ConnectedQueue::make_ready(const QueueRemote& remote) {
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (is_reliable(options_)) {
     attributes.timeout = kTimeout;
-    attributes.retry_cnt = attributes.rnr_retry = kRetries;
+    attributes.retry_cnt = kRetries;
+    attributes.rnr_retry = kNoReceiveRetries;
     attributes.max_rd_atomic = 1;
     mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
   }
