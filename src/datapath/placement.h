@@ -94,7 +94,7 @@ struct PlacedRun {
   Time arrived_at;
 };
 
-// What the peer needs for its connect(): opaque to the caller.
+// The data that the peer needs for its connect(): opaque to the caller.
 struct Introduction {
   static constexpr std::size_t kMaxBytes = 200;
   std::array<std::byte, kMaxBytes> bytes{};

@@ -48,7 +48,7 @@ class Placer {
   // fails. Packets placed on it before have arrived or are lost, and are not repeated any more.
   // Until then the caller must not send their bytes in another way, because it could then end a
   // permission that a repeated packet needs, which breaks the path. The path works again after both
-  // sides have exchanged introductions once more, whose version changes.
+  // sides have exchanged introductions again, whose version changes.
   virtual std::uint32_t failures(LinkId, TrafficClass, wire::PathIndex) const { return 0; }
   // Destroys the queue pairs: packets that have not left are lost. Permissions of the link are
   // revoked before it returns, without events.

@@ -75,7 +75,7 @@ TEST_CASE("the shortest path gives the round-trip time; ECN marks are counted") 
 }
 
 TEST_CASE(
-    "the delay of a packet that the card has repeated is no sample, unless many are as long") {
+    "the delay of a packet that the card has repeated is not a sample, unless many are as long") {
   PathSet paths(1, 1);
   Flight flight(1);
   NoCongestion congestion;

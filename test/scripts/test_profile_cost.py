@@ -7,7 +7,7 @@ import sys
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "profile-cost"
-sys.path.insert(0, str(SCRIPT.parent))  # of the module beside it
+sys.path.insert(0, str(SCRIPT.parent))  # of the module that it imports
 LOADER = importlib.machinery.SourceFileLoader("profile_cost", str(SCRIPT))
 profile_cost = importlib.util.module_from_spec(importlib.util.spec_from_loader("profile_cost", LOADER))
 LOADER.exec_module(profile_cost)

@@ -10,8 +10,8 @@ namespace {
 
 // A card waits for a multiple of the RTT before it repeats a packet for which there is no answer:
 // 17 ms or more, for those of datapath/verbs. This many times the answer time, and at least
-// kRepeatLeast, is taken for that, unless so many delays in a row are as long: then the network has
-// become slower.
+// kRepeatLeast, is taken for that, unless this many delays in a row are as long: then the network
+// has become slower.
 constexpr int kRepeatTimes = 4;
 constexpr Duration kRepeatLeast = 1ms;
 constexpr unsigned kSlowInRowMax = 8;

@@ -1,4 +1,4 @@
-// What loss detection (flight.h) records of each path.
+// The records of loss detection (flight.h) for each path.
 #pragma once
 
 #include <cstdint>

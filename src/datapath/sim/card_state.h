@@ -1,4 +1,4 @@
-// What a simulated card (sim_placer.h) knows of its links, permissions and writes in progress.
+// The links, permissions and writes in progress of a simulated card (sim_placer.h).
 #pragma once
 
 #include <array>

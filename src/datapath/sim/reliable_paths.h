@@ -42,7 +42,7 @@ class ReliablePaths {
   // --- the receiver's side
   void begin(const Key& key, std::uint32_t epoch);  // the peer's
   enum class Verdict : std::uint8_t { kNext, kAnswered, kIgnored };
-  // kNext: the packet is to be taken, or refused.
+  // kNext: the packet must be taken or refused.
   Verdict look(Time now, const Key& key, const Frame& frame);
   void take(Time now, const Key& key, const Frame& frame);
   void refuse(Time now, const Key& key, const Frame& frame);  // its key is dead

@@ -262,7 +262,7 @@ bool SimPlacer::is_alive(Time now, std::uint32_t key) const {
   return found != by_key_.end() && now - permits_.at(found->second).dies_at < config_.key_outlives;
 }
 
-// False: nothing is to be placed.
+// False: the packet places nothing.
 bool SimPlacer::take_reliable(Time now, Frame& frame) {
   const ReliablePaths::Key key{LinkId{frame.placed->link}, frame.destination_path};
   if (frame.placed->kind != PlacedHead::Kind::kReliable) {

@@ -76,7 +76,8 @@ class RoceAccess final : public Access {
  private:
   PlacementPlan plan_of(const Settings& settings) const {
     return plan_placement(
-        settings, port_, [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
+        settings, port_,
+        [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
           return trial(only_reliable).result();
         });
   }

@@ -8,9 +8,9 @@ namespace dlcp::datapath {
 namespace {
 
 // RC: the card repeats a packet after 4.096 us * 2^12 = 17 ms (cards may take up to four times as
-// long), six times, because Soft-RoCE takes seven for no limit; and without limit (seven) if the
-// receiver has no receive, which it reports to wait for 0.64 ms (code 12). A path that loses
-// everything has thus failed after 118 ms.
+// long), six times, because Soft-RoCE takes seven for no limit. A path that loses everything has
+// thus failed after 118 ms. If the receiver has no receive, it reports a wait of 0.64 ms (code 12),
+// and the card repeats without limit (seven).
 constexpr std::uint8_t kTimeout = 12;
 constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kNoReceiveRetries = 7;
@@ -21,8 +21,8 @@ bool is_reliable(const QueueOptions& options) {
 }
 
 // The number of the first packet from one queue pair to another. UC accepts any; RC needs the same
-// at both ends. It differs for each pair, so that a late packet of an earlier connection does not
-// pass for one of the present connection, whose own packet would then count as a duplicate.
+// at both ends. It differs for each pair, so that a late packet of an earlier connection is not
+// taken for one of the present connection, whose own packet would then count as a duplicate.
 std::uint32_t first_packet(std::uint32_t from, std::uint32_t to) {
   const std::uint64_t pair = std::uint64_t{from} << 24 | to;
   return static_cast<std::uint32_t>(pair * 0x9e3779b97f4a7c15u >> 40);

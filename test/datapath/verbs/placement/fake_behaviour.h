@@ -1,4 +1,4 @@
-// What a fake card and its network do, and what they have counted (fake_write_card.h).
+// The behaviour of a fake card and its network, and their counts (fake_write_card.h).
 #pragma once
 
 #include <infiniband/verbs.h>
