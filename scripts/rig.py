@@ -95,7 +95,7 @@ class Network:
         netns("down", self.prefix)
         try:
             netns("up", self.prefix, str(self.hosts), *self.settings)
-        except RuntimeError:
+        except BaseException:
             netns("down", self.prefix)  # it may be incomplete
             raise
         return self

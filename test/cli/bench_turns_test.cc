@@ -29,15 +29,14 @@ void check_reports(const BenchRun& run) {
     }
   }
   CHECK(json[0]["ratios"]["bus_gbps"]["median"] == 1);
-  // Generous, because a test's machine may be busy: an idle helper thread needs less than 0.1%.
-  CHECK(json[0]["others_cpu_share"].get<double>() < 0.2);
+  CHECK(json[0]["others_cpu_share"].get<double>() >= 0);
   CHECK(json[1]["counters"]["packets_sent"].get<int>() > 0);
   CHECK(json[0]["counters"].is_null());
 }
 
 }  // namespace
 
-TEST_CASE("two plugins transfer in turn in every mode that can repeat") {
+TEST_CASE("two plugins transfer in turn, in streams, rings and between all ranks") {
   check_reports(run_beside_tcp(DLCP_PLUGIN, {"--iterations", "20", "--size", "100003"}));
   check_reports(run_beside_tcp(DLCP_PLUGIN, {"--seconds", "0.05", "--channels", "2"}));
   check_reports(run_beside_tcp(DLCP_PLUGIN, {"--mode", "lat", "--seconds", "0.05"}));
@@ -45,6 +44,14 @@ TEST_CASE("two plugins transfer in turn in every mode that can repeat") {
       run_beside_tcp(DLCP_PLUGIN, {"--mode", "ring", "--rounds", "2", "--size", "1000004"}));
   check_reports(run_beside_tcp(
       DLCP_PLUGIN, {"--mode", "alltoall", "--ranks", "3", "--iterations", "20", "--size", "64K"}));
+}
+
+TEST_CASE("the threads of an idle plugin need little processor time") {
+  const auto run = run_beside_tcp(DLCP_PLUGIN, {"--seconds", "0.3"});
+  INFO(run.out << run.err);
+  REQUIRE(run.exit_code == 0);
+  // An idle helper thread needs less than 0.1%, but a test's machine may be busy.
+  CHECK(run.json()[0]["others_cpu_share"].get<double>() < 0.2);
 }
 
 TEST_CASE("the same file with different settings is loaded twice") {

@@ -194,13 +194,14 @@ class Messages {
     datapath::PlacedPacket packet;
     packet.way = {from_.link, TrafficClass::kExact,
                   static_cast<wire::PathIndex>(next_path_++ % paths)};
-    slot.path[index] = packet.way.path;
-    slot.failures[index] = failures_of(packet.way.path);
     packet.index = {static_cast<std::uint16_t>(s), slot.generation, index};
     packet.address = slot.permission.address + index * kPacketBytes;
     packet.key = slot.permission.key;
     packet.payload = from_.slot(s).subspan(index * kPacketBytes, kPacketBytes);
+    const auto failures = failures_of(packet.way.path);
     if (from_.placer().place(std::span(&packet, 1)) == 0) return;
+    slot.path[index] = packet.way.path;
+    slot.failures[index] = failures;
     ++sent_;
     repeated_ += slot.sent_at[index] > Time{} ? 1 : 0;
     slot.sent_at[index] = now_;

@@ -143,7 +143,8 @@ class BenchTable(unittest.TestCase):
         command = measurement(1).command(next(row for row in bench.BUSY if row.busy == 2))
         self.assertEqual(command[:2], ["sh", "-c"])
         self.assertEqual(command[4], str(2 * os.cpu_count()))
-        done = subprocess.run([*command[:4], "2", "sh", "-c", "exit 3"], timeout=60, check=False)
+        # Busy threads that survived would keep the pipe open, until the time-out.
+        done = subprocess.run([*command[:4], "2", "sh", "-c", "exit 3"], capture_output=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 3)
 
 

@@ -41,7 +41,7 @@ Examples
   dlcp bench --mode lat --size 64,4K,64K --pin --idle spin --json
   dlcp bench --mode bw --loss 1% --size 1M
   dlcp bench --plugin /usr/lib/libnccl-net-other.so --mode alltoall --ranks 4
-  dlcp bench --plugin other --plugin dlcp --mode ring --turns 21
+  dlcp bench --plugin other --plugin dlcp,DLCP_COMPRESS=off --turns 21
   srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
   dlcp bench --mode plan --plan plan.json --size 64K,1M --netns PREFIX
   dlcp bench --mode allreduce --algo direct --ranks 8 --size 64K,1M --rounds 20

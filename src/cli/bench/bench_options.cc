@@ -307,7 +307,8 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
        kill);
   add_flag(bench, "--each-finds-out", c.each_finds_out,
            "Do not stop the other ranks when one fails: each must detect the failure itself");
-  add_flag(bench, "--json", o.json, "Print one JSON object, or an array for several sizes");
+  add_flag(bench, "--json", o.json,
+           "Print one JSON object, or an array for several sizes or plugins");
   group_rest(bench, "Execution");
 }
 

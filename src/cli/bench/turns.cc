@@ -57,7 +57,7 @@ void compare(Turns& turns, const Turns& first) {
   for (const char* key : kCompared) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < turns.values[key].size(); i++)
-      if (const double base = first.values.at(key)[i]; base > 0)
+      if (const double base = first.values.at(key)[i]; base > 0 && turns.values[key][i] > 0)
         ratios.push_back(turns.values[key][i] / base);
     if (!ratios.empty()) turns.ratios[key] = quartiles_of(ratios);
   }
