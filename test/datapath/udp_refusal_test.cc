@@ -1,4 +1,10 @@
 // ICMP errors from peers' hosts for closed ports, over the kernel's loopback.
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 
 #include "catch.h"
@@ -54,6 +60,39 @@ TEST_CASE("a refusal for one peer loses no packet to another peer on the same so
     REQUIRE(sender->send(to_alive.all()) == 1);
     REQUIRE(receive_count(*alive, 1).size() == 1);
   }
+}
+
+TEST_CASE("a forged ICMP error about a receiving port leaves nothing to read") {
+  const auto receiver = open_datapath(loopback_options());
+  if (!receiver) return;
+  const int raw = ::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+  if (raw < 0) return;  // not permitted
+  const std::uint32_t port = receiver->address().of(LocatorKind::kUdpPort).front().value;
+  // Port unreachable, quoting the headers of a packet from that port to port 9.
+  std::array<std::uint8_t, 36> message{3, 3};
+  constexpr std::array<std::uint8_t, 20> kQuotedIp{0x45, 0, 0,   28, 0, 0, 0,   0, 64, 17,
+                                                   0,    0, 127, 0,  0, 1, 127, 0, 0,  1};
+  std::ranges::copy(kQuotedIp, message.begin() + 8);
+  message[28] = static_cast<std::uint8_t>(port >> 8);
+  message[29] = static_cast<std::uint8_t>(port);
+  message[31] = 9;
+  message[33] = 8;
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < message.size(); i += 2)
+    sum += static_cast<std::uint32_t>(message[i] << 8 | message[i + 1]);
+  sum = (sum >> 16) + (sum & 0xffff);
+  sum = ~(sum + (sum >> 16)) & 0xffff;
+  message[2] = static_cast<std::uint8_t>(sum >> 8);
+  message[3] = static_cast<std::uint8_t>(sum);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const ssize_t sent = ::sendto(raw, message.data(), message.size(), 0,
+                                reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  ::close(raw);
+  REQUIRE(sent == static_cast<ssize_t>(message.size()));
+  pollfd wait{receiver->wait_descriptor(), POLLIN, 0};
+  CHECK(::poll(&wait, 1, 50) == 0);  // else the helper thread would spin
 }
 
 }  // namespace dlcp::datapath::test

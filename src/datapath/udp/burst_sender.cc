@@ -54,7 +54,7 @@ constexpr int kStaleErrorsMax = 4;  // per call, because new errors may arrive c
 
 bool may_be_stale(int error) {
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
-         error == EPROTO || error == EMSGSIZE;
+         error == EPROTO || error == EMSGSIZE || error == ENOPROTOOPT || error == EOPNOTSUPP;
 }
 
 bool is_would_block(int error) {

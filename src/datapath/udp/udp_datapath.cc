@@ -108,11 +108,15 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
     of.push_back(std::move(socket).value());
     return Unit{};
   };
+  std::size_t count = 1;
+  while (receiving.size() < count) {
+    if (const auto opened = open_one(receiving); !opened) return opened.error();
+    count = receiving_sockets(receiving.front(), options.paths);
+  }
+  socket_options.receive_buffer_bytes = 0;
+  socket_options.reports_errors = true;
   while (sockets.size() < options.paths)
     if (const auto opened = open_one(sockets); !opened) return opened.error();
-  const std::size_t count = receiving_sockets(sockets.front(), options.paths);
-  while (receiving.size() < count)
-    if (const auto opened = open_one(receiving); !opened) return opened.error();
   if (!sockets.front().unfragmented)
     datagram_bytes = std::min(datagram_bytes.value(), kFragmentableBytes);
   Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(descriptors_of(receiving));

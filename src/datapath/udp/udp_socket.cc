@@ -35,10 +35,10 @@ void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
   const int fd = socket.fd.get();
   if (options.local_ip.family == IpFamily::kV4) {
     set_option(fd, IPPROTO_IP, IP_RECVTOS, 1);
-    set_option(fd, IPPROTO_IP, IP_RECVERR, 1);  // see refusal_reader.h
+    if (options.reports_errors) set_option(fd, IPPROTO_IP, IP_RECVERR, 1);  // see refusal_reader.h
   } else {
     set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-    set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+    if (options.reports_errors) set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
   }
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   set_option(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);

@@ -18,7 +18,8 @@ struct UdpSocketOptions {
   std::size_t receive_buffer_bytes = 0;  // requested; the kernel may grant less
   std::size_t send_buffer_bytes = 0;
   bool gro = true;
-  std::string vrf;  // to bind to (Egress::vrf()); empty: none
+  bool reports_errors = false;  // ICMP errors wait in its error queue, which must then be read
+  std::string vrf;              // to bind to (Egress::vrf()); empty: none
 };
 
 struct UdpSocket {
