@@ -275,6 +275,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       pacer_.on_other_limit();
       break;
     }
+    stream->on_turn(now);
     SendQueue& queue = stream->queue();
     auto chunk = queue.next();
     if (!chunk) break;

@@ -47,6 +47,10 @@ class Liveness {
   void on_pause(Time now, Duration length);
 
   bool owes_progress() const { return owes_ == Owes::kProgress; }
+  // Progress is expected, and there has been none for a considerable part of the time-out.
+  bool lacks_progress(Time now) const {
+    return owes_progress() && now - progress_at_ > timeout_ / 4;
+  }
   // When standing() changes if nothing else happens; kNever while nothing is expected.
   Time deadline() const;
   Standing standing(Time now) const;

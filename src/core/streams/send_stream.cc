@@ -219,13 +219,20 @@ Time SendStream::next_timeout() const {
   return failed() ? kNever : std::min(liveness_.deadline(), handshake_.next_timeout());
 }
 
+// If all that was sent has arrived, the stream waits for its turn, and the progress of the others
+// counts.
+void SendStream::count_wait() {
+  if (queue_.has_next() && !queue_.has_lost() && queue_.in_flight() == 0)
+    liveness_.on_progress(association_->delivered_at());
+}
+
+void SendStream::on_turn(Time now) {
+  if (liveness_.lacks_progress(now)) count_wait();
+}
+
 void SendStream::on_timeout(Time now) {
   if (failed()) return;
-  // If all that was sent has arrived, the stream waits for its turn, and the progress of the others
-  // counts.
-  if (liveness_.standing(now) == Liveness::Standing::kStuck && !queue_.has_lost() &&
-      queue_.in_flight() == 0)
-    liveness_.on_progress(association_->delivered_at());
+  if (liveness_.standing(now) == Liveness::Standing::kStuck) count_wait();
   const Liveness::Standing standing = liveness_.standing(now);
   if (standing != Liveness::Standing::kAlive) give_up(standing);
 }

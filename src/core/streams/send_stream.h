@@ -76,6 +76,7 @@ class SendStream {
 
   // --- time
   void on_timeout(Time now);
+  void on_turn(Time now);  // its next packet is about to be chosen
   Time next_timeout() const;
   // Tells Liveness what the peer must send now: nothing, any frame, or an ACK of more data.
   void watch(Time now);
@@ -100,6 +101,7 @@ class SendStream {
   void heard(Time now);  // a frame of the peer arrived; the caller calls watch() afterwards
   void give_up(Liveness::Standing standing);
   void fail(Error error);
+  void count_wait();
 
   const Config& config_;
   Counters& counters_;
@@ -111,8 +113,7 @@ class SendStream {
   Coder coder_;
   LossySends lossy_;
   Liveness liveness_;
-  bool pong_due_ = false;
-  bool peer_closed_ = false;
+  bool pong_due_ = false, peer_closed_ = false;
   std::optional<Error> error_;
 };
 
