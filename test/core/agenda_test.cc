@@ -51,6 +51,17 @@ TEST_CASE("answers have their turn before data, and keep the order of requests a
   CHECK_FALSE(agenda.pop_turn().has_value());
 }
 
+TEST_CASE("the time of a place that waits for its turn is at least 5 ms later") {
+  Agenda agenda;
+  served(agenda, at(1000));
+  agenda.want_turn(1, Agenda::Turn::kData);
+  agenda.serve_at(1, at(2000));
+  CHECK(agenda.next() == at(5'001'000));
+  CHECK(agenda.pop_turn() == 1u);
+  agenda.serve_at(1, at(3000));
+  CHECK(agenda.next() == at(3000));
+}
+
 TEST_CASE("a place is served at its time, and not a nanosecond earlier") {
   Agenda agenda;
   CHECK(agenda.next() == kNever);

@@ -161,12 +161,27 @@ TEST_CASE("a retransmission is probed as early as a first transmission") {
   CHECK(clock.next_timeout() == kStart + 250us);
 }
 
+TEST_CASE("probes that the datapath does not take are not unanswered ones") {
+  ProbeClock clock(30s);
+  clock.run(kStart, kInFlight);
+  CHECK(clock.on_timeout(clock.next_timeout(), kInFlight));
+  for (int i = 0; i < 10; ++i)
+    CHECK_FALSE(clock.on_timeout(clock.next_timeout(), kInFlight));
+  CHECK(clock.unanswered() == 1);
+  CHECK(clock.due() == 1);
+  clock.on_sent();
+  CHECK(clock.on_timeout(clock.next_timeout(), kInFlight));
+  CHECK(clock.unanswered() == 2);
+}
+
 TEST_CASE("a packet that is lost every time is not probed early for ever") {
   constexpr ProbeClock::Terms kTerms{.answer_time = 100us, .outstanding = true};
   ProbeClock clock(30s);
   clock.run(kStart, kTerms);
   for (Time now = kStart; now < kStart + 1s; now = clock.next_timeout()) {
     clock.on_timeout(now, kTerms);
+    while (clock.due() > 0)
+      clock.on_sent();
     clock.on_answer();
     clock.on_repair(now, kTerms);
     clock.run(now, kTerms);

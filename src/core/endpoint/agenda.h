@@ -3,6 +3,7 @@
 // content inherits turn and time, so that many short-lived connections leave no entries behind.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +44,10 @@ class Agenda {
   }
 
   // Serves the place at `at`. If it is already due earlier, that time remains, and the place is
-  // asked for its deadline again then.
+  // asked for its deadline again then. A place that has a turn is served with it; its time only
+  // matters if nothing can be sent for long.
   void serve_at(Place place, Time at) {
+    if (has_turn(place)) at = std::max(at, now_ + kPatience);
     if (at >= mark(place).armed_at) return;
     mark(place).armed_at = at;
     timers_.push({at, place});
@@ -57,6 +60,7 @@ class Agenda {
   // once.
   void take_due(Time now) {
     due_.clear();
+    now_ = now;
     for (; !timers_.empty() && timers_.top().at <= now; timers_.pop())
       due_.push_back(timers_.top());
     next_due_ = 0;
@@ -89,6 +93,9 @@ class Agenda {
     return marks_[place];
   }
 
+  static constexpr Duration kPatience = 5ms;
+
+  Time now_ = Time::min() + kPatience;     // of the last take_due()
   std::vector<Mark> marks_;                // by place
   std::array<RingQueue<Place>, 2> turns_;  // by kind
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;

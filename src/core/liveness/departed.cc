@@ -1,6 +1,7 @@
 #include "core/liveness/departed.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dlcp::core {
 namespace {
@@ -72,9 +73,9 @@ Time Departed::next_timeout() const {
 
 void Departed::on_timeout(Time now) {
   if (tries_left_ == 0 || now < next_at_) return;
-  --tries_left_;
-  due_ = true;
   next_at_ = now + kTryAgain;
+  if (std::exchange(due_, true)) return;  // the last one could not be sent yet
+  --tries_left_;
 }
 
 void Departed::emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& out) const {

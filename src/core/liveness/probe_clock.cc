@@ -53,6 +53,10 @@ void ProbeClock::run(Time now, const Terms& terms) {
 
 bool ProbeClock::on_timeout(Time now, const Terms& terms) {
   if (now < at_) return false;
+  if (due_ > 0) {  // the last ones could not be sent yet
+    plan(now, terms);
+    return false;
+  }
   ++asked_;
   if (std::exchange(early_, false)) {
     due_ = std::min(2u << asked_early_++, kTogether);  // not only one: its path may be dead
