@@ -47,7 +47,7 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
 
-// Turns are short, so that a machine whose speed changes treats all plugins alike.
+// Several plugins have short turns: the machine's speed seldom changes between two of them.
 void take_plugins(BenchCase& c, const BenchOptions& o) {
   constexpr int kTurns = 11;
   c.plugins.clear();

