@@ -13,8 +13,8 @@
 namespace dlcp::datapath {
 namespace {
 
-// Memory of a GPU may also be read by a flush (placement/flush_queue.h), and the card itself writes
-// to it (placement/gpu_writes.h).
+// Memory of a GPU may also be read by a flush (placement/gpu/flush_queue.h), and the card itself
+// writes to it (placement/gpu/gpu_writes.h).
 constexpr int kGpu = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
 constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING;
 
@@ -60,7 +60,7 @@ MemoryRegions::Region* MemoryRegions::find_or_make(std::span<std::byte> memory, 
 
 // Counts a user of the region; the first one registers it. Without windows read access is enough:
 // received data is copied into the memory, or the card writes it by a registration for this purpose
-// (placement/region_permissions.h). Drivers refuse windows in dma-bufs.
+// (placement/permissions/region_permissions.h). Drivers refuse windows in dma-bufs.
 Status MemoryRegions::use(std::span<std::byte> memory, Region& region) {
   if (region.users == 0) {
     const int access = region.kind == Kind::kHost ? 0 : kGpu;

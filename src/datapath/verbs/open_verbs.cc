@@ -1,5 +1,5 @@
 // Used if the build has rdma-core's headers.
-#include "datapath/verbs/placement/self_test.h"
+#include "datapath/verbs/placement/self_test/self_test.h"
 #include "datapath/verbs/verbs_datapath.h"
 #include "datapath/verbs/verbs_options.h"
 

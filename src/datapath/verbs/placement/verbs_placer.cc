@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "datapath/device_address.h"
-#include "datapath/verbs/placement/region_permissions.h"
-#include "datapath/verbs/placement/window_permissions.h"
+#include "datapath/verbs/placement/permissions/region_permissions.h"
+#include "datapath/verbs/placement/permissions/window_permissions.h"
 
 namespace dlcp::datapath {
 namespace {

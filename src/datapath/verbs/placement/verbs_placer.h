@@ -12,13 +12,13 @@
 
 #include "datapath/placer.h"
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/chains.h"
-#include "datapath/verbs/placement/flush_queue.h"
-#include "datapath/verbs/placement/gpu_writes.h"
-#include "datapath/verbs/placement/link_table.h"
-#include "datapath/verbs/placement/permission_pool.h"
+#include "datapath/verbs/placement/gpu/flush_queue.h"
+#include "datapath/verbs/placement/gpu/gpu_writes.h"
+#include "datapath/verbs/placement/links/link_table.h"
+#include "datapath/verbs/placement/permissions/permission_pool.h"
 #include "datapath/verbs/placement/placement_ability.h"
-#include "datapath/verbs/placement/queue_table.h"
+#include "datapath/verbs/placement/queue_pairs/chains.h"
+#include "datapath/verbs/placement/queue_pairs/queue_table.h"
 #include "datapath/verbs/repair_pause.h"
 
 namespace dlcp::datapath {

@@ -1,5 +1,5 @@
 // How the queue pairs of a link are described to the peer.
-#include "datapath/verbs/placement/introduction.h"
+#include "datapath/verbs/placement/links/introduction.h"
 
 #include "../../../catch.h"
 

@@ -2,7 +2,7 @@
 // back too soon, and what happens when the card refuses.
 #include <set>
 
-#include "datapath/verbs/placement/window_permissions.h"
+#include "datapath/verbs/placement/permissions/window_permissions.h"
 #include "placer_pair.h"
 
 namespace dlcp::datapath::test {

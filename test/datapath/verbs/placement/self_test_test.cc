@@ -1,5 +1,5 @@
 // The self-test on fake devices that lack something, or do something wrong.
-#include "datapath/verbs/placement/self_test.h"
+#include "datapath/verbs/placement/self_test/self_test.h"
 
 #include "../../../catch.h"
 #include "fake_write_card.h"

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/repaired_queue.h"
+#include "datapath/verbs/placement/queue_pairs/repaired_queue.h"
 
 namespace dlcp::datapath {
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "datapath/verbs/placement/chains.h"
-#include "datapath/verbs/placement/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/chains.h"
+#include "datapath/verbs/placement/queue_pairs/connected_queue.h"
 
 namespace dlcp::datapath {
 

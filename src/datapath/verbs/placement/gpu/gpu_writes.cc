@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/gpu_writes.h"
+#include "datapath/verbs/placement/gpu/gpu_writes.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/introduction.h"
+#include "datapath/verbs/placement/links/introduction.h"
 
 #include "datapath/blob.h"
 #include "util/check.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/permission_pool.h"
-#include "datapath/verbs/placement/work_queue.h"
+#include "datapath/verbs/placement/permissions/permission_pool.h"
+#include "datapath/verbs/placement/queue_pairs/work_queue.h"
 
 namespace dlcp::datapath {
 

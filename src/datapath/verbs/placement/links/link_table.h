@@ -9,9 +9,9 @@
 
 #include "datapath/marks.h"
 #include "datapath/placement.h"
-#include "datapath/verbs/placement/chains.h"
-#include "datapath/verbs/placement/introduction.h"
-#include "datapath/verbs/placement/queue_table.h"
+#include "datapath/verbs/placement/links/introduction.h"
+#include "datapath/verbs/placement/queue_pairs/chains.h"
+#include "datapath/verbs/placement/queue_pairs/queue_table.h"
 
 namespace dlcp::datapath {
 

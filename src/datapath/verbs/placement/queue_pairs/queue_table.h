@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "datapath/placement.h"
-#include "datapath/verbs/placement/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/connected_queue.h"
 
 namespace dlcp::datapath {
 

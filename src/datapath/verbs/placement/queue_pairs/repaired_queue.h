@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "datapath/verbs/placement/work_queue.h"
+#include "datapath/verbs/placement/queue_pairs/work_queue.h"
 #include "datapath/verbs/repair_pause.h"
 
 namespace dlcp::datapath {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "datapath/verbs/placement/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/connected_queue.h"
 
 namespace dlcp::datapath {
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/connected_queue.h"
 
 #include <cstring>
 

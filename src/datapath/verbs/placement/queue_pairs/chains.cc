@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/chains.h"
+#include "datapath/verbs/placement/queue_pairs/chains.h"
 
 #include <arpa/inet.h>
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/self_test.h"
+#include "datapath/verbs/placement/self_test/self_test.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "datapath/verbs/gpu_probe.h"
-#include "datapath/verbs/placement/loop.h"
-#include "datapath/verbs/placement/window_permissions.h"
-#include "datapath/verbs/placement/work_queue.h"
+#include "datapath/verbs/placement/permissions/window_permissions.h"
+#include "datapath/verbs/placement/queue_pairs/work_queue.h"
+#include "datapath/verbs/placement/self_test/loop.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "datapath/placement.h"
-#include "datapath/verbs/placement/key_ages.h"
+#include "datapath/verbs/placement/permissions/key_ages.h"
 #include "datapath/verbs/placement/placement_counters.h"
 #include "datapath/verbs/verbs.h"
 #include "util/overlap.h"

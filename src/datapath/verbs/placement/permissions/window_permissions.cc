@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/window_permissions.h"
+#include "datapath/verbs/placement/permissions/window_permissions.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/loop.h"
+#include "datapath/verbs/placement/self_test/loop.h"
 
 #include <arpa/inet.h>
 

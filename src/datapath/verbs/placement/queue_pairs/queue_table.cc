@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/queue_table.h"
+#include "datapath/verbs/placement/queue_pairs/queue_table.h"
 
 #include <algorithm>
 #include <utility>

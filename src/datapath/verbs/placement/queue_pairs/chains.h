@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "datapath/placement.h"
-#include "datapath/verbs/placement/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/connected_queue.h"
 
 namespace dlcp::datapath {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/placement/permission_pool.h"
+#include "datapath/verbs/placement/permissions/permission_pool.h"
 
 namespace dlcp::datapath {
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/work_queue.h"
+#include "datapath/verbs/placement/queue_pairs/work_queue.h"
 
 namespace dlcp::datapath {
 

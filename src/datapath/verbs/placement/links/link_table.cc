@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/link_table.h"
+#include "datapath/verbs/placement/links/link_table.h"
 
 #include <fmt/format.h>
 

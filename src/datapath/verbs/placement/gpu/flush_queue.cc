@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/flush_queue.h"
+#include "datapath/verbs/placement/gpu/flush_queue.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/placement/region_permissions.h"
+#include "datapath/verbs/placement/permissions/region_permissions.h"
 
 #include <utility>
 
