@@ -12,13 +12,13 @@
 
 #include "datapath/datapath.h"
 #include "datapath/device_address.h"
-#include "datapath/verbs/address_handles.h"
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
+#include "datapath/verbs/device/verbs_card.h"
 #include "datapath/verbs/placement/verbs_placer.h"
-#include "datapath/verbs/receive_ring.h"
 #include "datapath/verbs/repair_pause.h"
-#include "datapath/verbs/send_ring.h"
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/rings/address_handles.h"
+#include "datapath/verbs/rings/receive_ring.h"
+#include "datapath/verbs/rings/send_ring.h"
 #include "datapath/verbs/verbs_options.h"
 #include "util/fd.h"
 

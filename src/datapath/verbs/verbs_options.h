@@ -8,8 +8,8 @@
 
 #include "datapath/datapath.h"
 #include "datapath/marks.h"
+#include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/placement/placement_ability.h"
-#include "datapath/verbs/roce_ports.h"
 #include "util/result.h"
 
 namespace dlcp::datapath {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/placement/placement_ability.h"
-#include "datapath/verbs/roce_ports.h"
 #include "engine/settings/settings.h"
 #include "util/result.h"
 

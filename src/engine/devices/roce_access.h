@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/device/roce_ports.h"
 #include "engine/devices/carrier.h"
 
 namespace dlcp::engine {

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "datapath/verbs/verbs.h"
+#include "datapath/verbs/device/verbs.h"
 #include "util/fd.h"
 
 namespace dlcp::datapath::test {

@@ -1,5 +1,5 @@
 // RDMA ports from a fake /sys, and their selection as with NCCL_IB_HCA.
-#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/device/roce_ports.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/placement/placement_ability.h"
-#include "datapath/verbs/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
 
 namespace dlcp::cli {

@@ -17,7 +17,7 @@
 #include "cli/doctor/nccl/collnet_check.h"
 #include "cli/doctor/nccl/net_abi.h"
 #include "cli/own_plugin.h"
-#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"

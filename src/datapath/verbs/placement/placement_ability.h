@@ -6,7 +6,7 @@
 #include <string>
 
 #include "datapath/gpu_memory.h"
-#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/device/roce_ports.h"
 #include "util/result.h"
 #include "util/time.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "datapath/placer.h"
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/gpu/flush_queue.h"
 #include "datapath/verbs/placement/gpu/gpu_writes.h"
 #include "datapath/verbs/placement/links/link_table.h"

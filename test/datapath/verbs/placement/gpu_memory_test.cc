@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "datapath/verbs/gpu_probe.h"
+#include "datapath/verbs/device/gpu_probe.h"
 #include "gpu_buffer.h"
 #include "placer_pair.h"
 

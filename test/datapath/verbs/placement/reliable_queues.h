@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/verbs/verbs.h"
+#include "datapath/verbs/device/verbs.h"
 
 namespace dlcp::datapath::test {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <span>
 
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/queue_pairs/repaired_queue.h"
 
 namespace dlcp::datapath {

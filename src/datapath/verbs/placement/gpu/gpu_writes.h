@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/queue_pairs/repaired_queue.h"
 
 namespace dlcp::datapath {

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "datapath/placement.h"
+#include "datapath/verbs/device/verbs.h"
 #include "datapath/verbs/placement/permissions/key_ages.h"
 #include "datapath/verbs/placement/placement_counters.h"
-#include "datapath/verbs/verbs.h"
 #include "util/overlap.h"
 #include "util/time.h"
 

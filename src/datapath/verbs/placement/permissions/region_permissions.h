@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/permissions/permission_pool.h"
 
 namespace dlcp::datapath {

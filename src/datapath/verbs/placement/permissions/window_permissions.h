@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/permissions/permission_pool.h"
 #include "datapath/verbs/placement/queue_pairs/work_queue.h"
 

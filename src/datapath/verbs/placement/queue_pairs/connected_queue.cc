@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "datapath/verbs/address_handles.h"
+#include "datapath/verbs/rings/address_handles.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "datapath/ip_address.h"
+#include "datapath/verbs/device/verbs_card.h"
 #include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/placement/placement_counters.h"
-#include "datapath/verbs/verbs_card.h"
 
 namespace dlcp::datapath {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/verbs/gpu_probe.h"
+#include "datapath/verbs/device/gpu_probe.h"
 #include "datapath/verbs/placement/permissions/window_permissions.h"
 #include "datapath/verbs/placement/queue_pairs/work_queue.h"
 #include "datapath/verbs/placement/self_test/loop.h"

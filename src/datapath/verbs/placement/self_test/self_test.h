@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "datapath/verbs/device/verbs.h"
 #include "datapath/verbs/placement/placement_ability.h"
-#include "datapath/verbs/verbs.h"
 
 namespace dlcp::datapath {
 

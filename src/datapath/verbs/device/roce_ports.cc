@@ -1,5 +1,5 @@
 // Reads /sys/class/infiniband.
-#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/device/roce_ports.h"
 
 #include <fmt/format.h>
 

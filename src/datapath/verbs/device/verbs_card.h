@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "datapath/verbs/roce_ports.h"
-#include "datapath/verbs/verbs.h"
+#include "datapath/verbs/device/roce_ports.h"
+#include "datapath/verbs/device/verbs.h"
 #include "util/fd.h"
 #include "util/result.h"
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "datapath/verbs/address_handles.h"
-#include "datapath/verbs/memory_regions.h"
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/device/memory_regions.h"
+#include "datapath/verbs/device/verbs_card.h"
+#include "datapath/verbs/rings/address_handles.h"
 #include "datapath/verbs/verbs_counters.h"
 #include "wire/packet.h"
 

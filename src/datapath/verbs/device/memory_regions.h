@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "datapath/gpu_memory.h"
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/device/verbs_card.h"
 #include "util/fd.h"
 
 namespace dlcp::datapath {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "datapath/marks.h"
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/device/verbs_card.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/packet.h"

@@ -1,4 +1,4 @@
-#include "datapath/verbs/receive_ring.h"
+#include "datapath/verbs/rings/receive_ring.h"
 
 #include <algorithm>
 

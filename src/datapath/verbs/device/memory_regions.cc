@@ -1,4 +1,4 @@
-#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/device/memory_regions.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "datapath/verbs/gpu_probe.h"
+#include "datapath/verbs/device/gpu_probe.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "datapath/verbs/send_ring.h"
+#include "datapath/verbs/rings/send_ring.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/device/verbs_card.h"
 #include "datapath/verbs/verbs_counters.h"
 #include "wire/packet.h"
 

@@ -1,4 +1,4 @@
-#include "datapath/verbs/address_handles.h"
+#include "datapath/verbs/rings/address_handles.h"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "datapath/verbs/verbs.h"
+#include "datapath/verbs/device/verbs.h"
 #include "util/system_text.h"
 
 namespace dlcp::datapath {

@@ -1,4 +1,4 @@
-#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/device/verbs_card.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "datapath/gpu_memory.h"
-#include "datapath/verbs/roce_ports.h"
-#include "datapath/verbs/verbs.h"
+#include "datapath/verbs/device/roce_ports.h"
+#include "datapath/verbs/device/verbs.h"
 
 namespace dlcp::datapath {
 
