@@ -16,7 +16,7 @@ endfunction()
 
 dlcp_apart(dlcp_util_batched src/util/quantity.cc)  # Unit
 dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc)  # kRenoGrowth
-dlcp_apart(dlcp_datapath_udp_batched src/datapath/udp/interfaces.cc)  # system_error()
+dlcp_apart(dlcp_datapath_udp_batched src/datapath/udp/interfaces/interfaces.cc)  # system_error()
 dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/rings/send_ring.cc)  # kLineBytes
 dlcp_apart(dlcp_engine_batched src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json

@@ -1,6 +1,6 @@
 // The promise behind receive credits: a socket holds as many packets as its capacity states.
 #include "catch.h"
-#include "datapath/udp/receive_capacity.h"
+#include "datapath/udp/receive/receive_capacity.h"
 #include "udp_traffic.h"
 
 namespace dlcp::datapath::test {

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "catch.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::datapath::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "catch.h"
-#include "datapath/udp/burst_sender.h"
+#include "datapath/udp/send/burst_sender.h"
 #include "udp_traffic.h"
 
 namespace dlcp::datapath::test {

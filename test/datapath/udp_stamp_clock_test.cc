@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "datapath/udp/stamp_clock.h"
+#include "datapath/udp/receive/stamp_clock.h"
 
 using namespace dlcp;
 using namespace dlcp::datapath;

@@ -14,7 +14,7 @@
 #include "cli/aggregator/server.h"
 #include "cli/launch/clock.h"
 #include "cli/launch/net_namespace.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "util/host_port.h"
 #include "util/system_text.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "cli/command_line/host_name.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::cli {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "datapath/udp/interfaces.h"
-#include "datapath/udp/netlink.h"
-#include "datapath/udp/receive_capacity.h"
+#include "datapath/udp/interfaces/interfaces.h"
+#include "datapath/udp/interfaces/netlink.h"
+#include "datapath/udp/receive/receive_capacity.h"
 
 namespace dlcp::datapath {
 namespace {

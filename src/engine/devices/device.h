@@ -9,7 +9,7 @@
 #include "core/config.h"
 #include "datapath/datapath.h"
 #include "datapath/gpu_memory.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "engine/settings/settings.h"
 #include "util/result.h"
 

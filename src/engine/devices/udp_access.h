@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "engine/devices/carrier.h"
 
 namespace dlcp::engine {

@@ -4,7 +4,7 @@
 
 #include "core/liveness/peer_errors.h"
 #include "datapath/device_address.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::engine {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/udp/netlink.h"
+#include "datapath/udp/interfaces/netlink.h"
 #include "engine/devices/device.h"
 #include "wire/packet.h"
 

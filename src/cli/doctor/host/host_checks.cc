@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/doctor/host/packet_rules.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/doctor/finding.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::cli {
 

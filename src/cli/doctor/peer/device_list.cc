@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
 

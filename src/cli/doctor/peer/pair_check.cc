@@ -9,7 +9,7 @@
 
 #include "cli/doctor/path/path_report.h"
 #include "cli/doctor/peer/port_check.h"
-#include "datapath/udp/egress.h"
+#include "datapath/udp/send/egress.h"
 
 namespace dlcp::cli {
 namespace {

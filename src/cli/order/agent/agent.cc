@@ -14,7 +14,7 @@
 #include "cli/launch/clock.h"
 #include "cli/order/agent/burst.h"
 #include "cli/order/this_host.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "wire/echo_frame.h"
 
 namespace dlcp::cli {

@@ -1,4 +1,4 @@
-#include "datapath/udp/stamp_clock.h"
+#include "datapath/udp/receive/stamp_clock.h"
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
 //   EAGAIN        the send buffer is full: stop; the caller offers the rest again
 //   GSO rejected  the run is sent packet by packet; if that works, so are all later ones
 //   others        the kernel rejects this packet or run: lost, counted by reason
-#include "datapath/udp/burst_sender.h"
+#include "datapath/udp/send/burst_sender.h"
 
 #include <netinet/udp.h>
 

@@ -1,10 +1,10 @@
-#include "datapath/udp/egress.h"
+#include "datapath/udp/send/egress.h"
 
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "datapath/udp/netlink.h"
+#include "datapath/udp/interfaces/netlink.h"
 
 namespace dlcp::datapath {
 

@@ -4,7 +4,7 @@
 // without data, so an idle poll only calls epoll, even for one socket. Requesting many buffers from
 // an almost empty socket costs another look at its queue, so the number requested starts at one
 // after each idle poll.
-#include "datapath/udp/burst_receiver.h"
+#include "datapath/udp/receive/burst_receiver.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "datapath/ip_address.h"
-#include "datapath/udp/egress.h"
+#include "datapath/udp/send/egress.h"
 #include "datapath/udp/udp_counters.h"
 #include "wire/packet.h"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "datapath/name_selection.h"
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -1,5 +1,5 @@
 // Estimates the kernel's accounting of receive memory.
-#include "datapath/udp/receive_capacity.h"
+#include "datapath/udp/receive/receive_capacity.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "datapath/udp/netlink.h"
+#include "datapath/udp/interfaces/netlink.h"
 
 #include <linux/if_link.h>
 #include <linux/netlink.h>

@@ -1,4 +1,4 @@
-#include "datapath/udp/refusal_reader.h"
+#include "datapath/udp/send/refusal_reader.h"
 
 #include <fmt/format.h>
 #include <linux/errqueue.h>

@@ -1,5 +1,5 @@
 // Queries the kernel for interfaces: getifaddrs, one ioctl, netlink, proc and sysfs.
-#include "datapath/udp/interfaces.h"
+#include "datapath/udp/interfaces/interfaces.h"
 
 #include <fmt/format.h>
 #include <ifaddrs.h>
@@ -20,7 +20,7 @@
 #include <system_error>
 #include <utility>
 
-#include "datapath/udp/netlink.h"
+#include "datapath/udp/interfaces/netlink.h"
 #include "util/fd.h"
 #include "util/system_text.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datapath/ip_address.h"
-#include "datapath/udp/stamp_clock.h"
+#include "datapath/udp/receive/stamp_clock.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/fd.h"
 #include "util/result.h"
