@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datapath/datapath.h"
-#include "datapath/sim/frame.h"
+#include "datapath/sim/network/frame.h"
 
 namespace dlcp::test {
 

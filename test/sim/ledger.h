@@ -17,7 +17,7 @@
 
 #include "content.h"
 #include "core/endpoint.h"
-#include "datapath/sim/frame.h"
+#include "datapath/sim/network/frame.h"
 #include "util/result.h"
 #include "util/time.h"
 

@@ -1,4 +1,4 @@
-#include "datapath/sim/timeline.h"
+#include "datapath/sim/timeline/timeline.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

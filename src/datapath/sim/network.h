@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/port.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/port.h"
+#include "datapath/sim/network/switch.h"
 #include "datapath/sim/sim_datapath.h"
-#include "datapath/sim/switch.h"
 
 namespace dlcp::datapath::sim {
 

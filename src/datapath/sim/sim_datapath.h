@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "datapath/datapath.h"
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/port.h"
-#include "datapath/sim/sim_placer.h"
+#include "datapath/sim/card/sim_placer.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/port.h"
 
 namespace dlcp::datapath::sim {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/sim/timeline.h"
+#include "datapath/sim/timeline/timeline.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "datapath/sim/frame.h"
+#include "datapath/sim/network/frame.h"
 #include "simulate/network/port.h"
 
 namespace dlcp::simulate {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datapath/datapath.h"
-#include "datapath/sim/phantom_placer.h"
+#include "datapath/sim/card/phantom_placer.h"
 #include "simulate/network/fabric.h"
 #include "simulate/network/packet_ring.h"
 #include "simulate/protocol/phantom_memory.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "datapath/sim/phantom_placer.h"
+#include "datapath/sim/card/phantom_placer.h"
 #include "engine/pump/pump.h"
 #include "flow.h"
 

@@ -1,4 +1,4 @@
-#include "datapath/sim/reliable_paths.h"
+#include "datapath/sim/card/reliable_paths.h"
 
 #include <utility>
 

@@ -2,8 +2,8 @@
 // wake-up.
 #pragma once
 
-#include "datapath/sim/frame.h"
-#include "datapath/sim/timeline.h"
+#include "datapath/sim/network/frame.h"
+#include "datapath/sim/timeline/timeline.h"
 
 namespace dlcp::datapath::sim {
 

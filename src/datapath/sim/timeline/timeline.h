@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/sim/near_events.h"
+#include "datapath/sim/timeline/near_events.h"
 #include "util/time.h"
 
 namespace dlcp::datapath::sim {

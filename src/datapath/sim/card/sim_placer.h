@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "datapath/placer.h"
-#include "datapath/sim/card_config.h"
-#include "datapath/sim/card_state.h"
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/port.h"
-#include "datapath/sim/reliable_paths.h"
+#include "datapath/sim/card/card_config.h"
+#include "datapath/sim/card/card_state.h"
+#include "datapath/sim/card/reliable_paths.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/port.h"
 #include "util/rng.h"
 
 namespace dlcp::datapath::sim {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "datapath/placement.h"
-#include "datapath/sim/card_config.h"
-#include "datapath/sim/frame.h"
+#include "datapath/sim/card/card_config.h"
+#include "datapath/sim/network/frame.h"
 
 namespace dlcp::datapath::sim {
 

@@ -1,4 +1,4 @@
-#include "datapath/sim/port.h"
+#include "datapath/sim/network/port.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/port.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/port.h"
 
 namespace dlcp::datapath::sim {
 

@@ -1,11 +1,11 @@
-#include "datapath/sim/sim_placer.h"
+#include "datapath/sim/card/sim_placer.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 
-#include "datapath/sim/placed_runs.h"
+#include "datapath/sim/card/placed_runs.h"
 #include "datapath/sim/sim_datapath.h"
 #include "util/crc32c.h"
 #include "util/overlap.h"

@@ -9,8 +9,8 @@
 #include <deque>
 #include <limits>
 
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/link.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/link.h"
 #include "dlcp/traffic_class.h"
 
 namespace dlcp::datapath::sim {

@@ -1,4 +1,4 @@
-#include "datapath/sim/phantom_placer.h"
+#include "datapath/sim/card/phantom_placer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/sim/placed_runs.h"
+#include "datapath/sim/card/placed_runs.h"
 #include "util/overlap.h"
 
 namespace dlcp::datapath::sim {

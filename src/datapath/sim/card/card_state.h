@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "datapath/placement.h"
-#include "datapath/sim/frame.h"
-#include "datapath/sim/reliable_paths.h"
+#include "datapath/sim/card/reliable_paths.h"
+#include "datapath/sim/network/frame.h"
 
 namespace dlcp::datapath::sim::card {
 

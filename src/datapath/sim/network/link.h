@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/sim/event_queue.h"
-#include "datapath/sim/frame.h"
+#include "datapath/sim/network/event_queue.h"
+#include "datapath/sim/network/frame.h"
 #include "util/rng.h"
 #include "util/time.h"
 

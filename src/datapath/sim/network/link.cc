@@ -1,4 +1,4 @@
-#include "datapath/sim/link.h"
+#include "datapath/sim/network/link.h"
 
 #include <algorithm>
 #include <memory>
