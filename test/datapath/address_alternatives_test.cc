@@ -1,5 +1,5 @@
 // Several addresses of a host in one blob.
-#include "datapath/address_alternatives.h"
+#include "datapath/address/address_alternatives.h"
 
 #include <algorithm>
 #include <vector>

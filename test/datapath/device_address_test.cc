@@ -1,5 +1,5 @@
 // Addresses as text and as the blob that peers exchange.
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "core/bounded_loss/loss_ledger.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
 #include "engine/opening/gathering.h"
 #include "engine/opening/opening.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "catch.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
 #include "memory_datapath.h"
 #include "secrets.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 namespace dlcp::engine {
 namespace {

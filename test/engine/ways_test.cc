@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "datapath/address_alternatives.h"
-#include "datapath/device_address.h"
+#include "datapath/address/address_alternatives.h"
+#include "datapath/address/device_address.h"
 #include "engine/devices/udp_access.h"
 
 using namespace dlcp;

@@ -3,7 +3,7 @@
 #include "nccl/net/handle.h"
 
 #include "catch.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "plugin.h"
 #include "util/rng.h"
 #include "wire/frame_head.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "engine/devices/carrier.h"
 #include "engine/host/clock.h"
 #include "engine/lane/engine.h"

@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
 #include "engine/lane/engine.h"
 #include "engine/opening/gathering.h"

@@ -86,7 +86,7 @@ class Docs(unittest.TestCase):
         objects = list(yaml.safe_load_all((ROOT / "docs/recipes/kubernetes/dlcp.yaml").read_text(encoding="utf-8")))
         self.assertEqual([one["kind"] for one in objects], ["NetworkPolicy", "MPIJob", "DaemonSet"])
         ports = {port["protocol"]: port for port in objects[0]["spec"]["ingress"][0]["ports"]}
-        source = (ROOT / "src/datapath/device_address.h").read_text(encoding="utf-8")
+        source = (ROOT / "src/datapath/address/device_address.h").read_text(encoding="utf-8")
         lowest = re.search(r"kUdpPortMin = (\d+)", source).group(1)
         self.assertEqual((ports["UDP"]["port"], ports["UDP"]["endPort"]), (int(lowest), 65535))
         chosen = objects[0]["spec"]["podSelector"]["matchLabels"]

@@ -18,7 +18,7 @@
 #include "cli/command_line/text_file.h"
 #include "cli/hub/front.h"
 #include "cli/hub/verbs.h"
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
 #include "util/quantity.h"
 #include "util/system_text.h"

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <concepts>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "datapath/address/device_address.h"
 #include "datapath/datapath.h"
-#include "datapath/device_address.h"
 #include "datapath/marks.h"
 #include "datapath/udp/receive/burst_receiver.h"
 #include "datapath/udp/send/burst_sender.h"

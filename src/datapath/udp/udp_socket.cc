@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 #include "util/rng.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "datapath/address/device_address.h"
 #include "datapath/datapath.h"
-#include "datapath/device_address.h"
 #include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/device/verbs_card.h"
 #include "datapath/verbs/placement/verbs_placer.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/marks.h"
 #include "engine/devices/device.h"
 #include "util/result.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/liveness/peer_errors.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
 
 namespace dlcp::engine {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/liveness/peer_errors.h"
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/udp/interfaces/interfaces.h"
 
 namespace dlcp::engine {

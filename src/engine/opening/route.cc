@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 namespace dlcp::engine {
 namespace {

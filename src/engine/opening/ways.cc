@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <iterator>
 
-#include "datapath/address_alternatives.h"
-#include "datapath/device_address.h"
+#include "datapath/address/address_alternatives.h"
+#include "datapath/address/device_address.h"
 #include "engine/devices/carrier.h"
 
 namespace dlcp::engine {

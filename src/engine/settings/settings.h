@@ -14,7 +14,7 @@
 #include "collective/exchange/layout.h"
 #include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "util/time.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "datapath/address_alternatives.h"
-#include "datapath/device_address.h"
+#include "datapath/address/address_alternatives.h"
+#include "datapath/address/device_address.h"
 namespace dlcp::nccl {
 namespace {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <random>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 #include "util/time.h"

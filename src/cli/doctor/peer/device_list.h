@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/result.h"
 
 namespace dlcp::cli {

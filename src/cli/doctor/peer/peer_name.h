@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/result.h"
 
 namespace dlcp::cli {

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 

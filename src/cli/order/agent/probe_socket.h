@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "util/result.h"
 
 namespace dlcp::datapath {

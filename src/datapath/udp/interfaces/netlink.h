@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 
 namespace dlcp::datapath {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "datapath/udp/receive/stamp_clock.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/fd.h"

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "datapath/udp/send/egress.h"
 #include "datapath/udp/udp_counters.h"
 #include "wire/packet.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 
 namespace dlcp::datapath {
 

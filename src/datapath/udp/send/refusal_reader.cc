@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 
 namespace dlcp::datapath {
 namespace {

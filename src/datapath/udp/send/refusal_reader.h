@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/path_report.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/time.h"

@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "datapath/verbs/placement/permissions/region_permissions.h"
 #include "datapath/verbs/placement/permissions/window_permissions.h"
 

@@ -1,6 +1,6 @@
 #include "datapath/verbs/placement/links/introduction.h"
 
-#include "datapath/blob.h"
+#include "datapath/address/blob.h"
 #include "util/check.h"
 
 namespace dlcp::datapath {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "datapath/verbs/device/verbs_card.h"
 #include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/placement/placement_counters.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {

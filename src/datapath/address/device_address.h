@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {

@@ -1,5 +1,5 @@
 // Encodes a DeviceAddress in an EndpointAddress; see the header for the layout.
-#include "datapath/device_address.h"
+#include "datapath/address/device_address.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <span>
 
-#include "datapath/blob.h"
+#include "datapath/address/blob.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -1,4 +1,4 @@
-#include "datapath/address_alternatives.h"
+#include "datapath/address/address_alternatives.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Conversions of IpAddress from and to text and the kernel's structures.
-#include "datapath/ip_address.h"
+#include "datapath/address/ip_address.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
