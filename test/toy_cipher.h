@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "util/siphash.h"
-#include "wire/cipher.h"
 #include "wire/codec.h"
+#include "wire/data/cipher.h"
 
 namespace dlcp::test {
 

@@ -13,9 +13,9 @@
 #include "core/placement/card.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
-#include "wire/cipher.h"
-#include "wire/control_frame.h"
-#include "wire/tag_source.h"
+#include "wire/data/cipher.h"
+#include "wire/data/tag_source.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

@@ -21,7 +21,7 @@
 #include "core/endpoint_types.h"
 #include "core/paths/path_state.h"
 #include "util/time.h"
-#include "wire/placed_packet.h"
+#include "wire/data/placed_packet.h"
 
 namespace dlcp::core {
 

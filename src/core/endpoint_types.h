@@ -10,7 +10,7 @@
 #include "core/bounded_loss/licence.h"
 #include "util/byte_range.h"
 #include "util/result.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 #include "wire/keys.h"
 #include "wire/packet.h"
 

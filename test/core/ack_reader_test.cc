@@ -2,7 +2,7 @@
 #include "core/loss_detection/ack_reader.h"
 
 #include "catch.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

@@ -14,7 +14,7 @@
 #include "endpoint_addresses.h"
 #include "secrets.h"
 #include "util/rng.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

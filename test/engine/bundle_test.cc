@@ -13,7 +13,7 @@
 #include "memory_datapath.h"
 #include "secrets.h"
 #include "util/rng.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

@@ -10,7 +10,7 @@
 
 #include "catch.h"
 #include "engine_pair.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "wire/codec.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::test {
 namespace {

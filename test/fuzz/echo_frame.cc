@@ -1,6 +1,6 @@
 // The doctor's two frames, on raw bytes and on bytes with corrected head, length and checksum. The
 // answer to an accepted request is never longer than the request.
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 #include "fuzz_input.h"
 #include "wire/codec.h"

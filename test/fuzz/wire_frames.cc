@@ -3,10 +3,10 @@
 #include <tuple>
 
 #include "fuzz_input.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
-#include "wire/loss_frame.h"
-#include "wire/placed_frame.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
+#include "wire/frames/loss_frame.h"
+#include "wire/frames/placed_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

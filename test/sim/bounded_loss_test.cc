@@ -8,7 +8,7 @@
 #include "datapath/sim/network.h"
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "world.h"
 
 using namespace dlcp;

@@ -2,7 +2,7 @@
 // written twice or after its message is complete. The seeds of all other tests use compression too.
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

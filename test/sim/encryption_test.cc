@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "random_world.h"
 #include "toy_cipher.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::test {
 

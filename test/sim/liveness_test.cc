@@ -2,7 +2,7 @@
 // and the shortest timeouts that can be set.
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

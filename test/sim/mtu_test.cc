@@ -2,7 +2,7 @@
 // larger than the new MTU are lost silently, while control frames pass.
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

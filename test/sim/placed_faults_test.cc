@@ -1,7 +1,7 @@
 // Messages that the receiver's card places, when permissions, paths, frames or peers fail.
 #include "placed_world.h"
 #include "seeds.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

@@ -6,8 +6,8 @@
 
 #include "catch.h"
 #include "wire/codec.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 #include "world.h"
 
 using namespace dlcp;

@@ -4,8 +4,8 @@
 
 #include "random_world.h"
 #include "seeds.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

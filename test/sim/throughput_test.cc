@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "seeds.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "world.h"
 
 using namespace dlcp;

@@ -1,4 +1,4 @@
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 #include "catch.h"
 #include "wire/codec.h"

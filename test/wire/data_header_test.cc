@@ -1,10 +1,10 @@
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 #include <vector>
 
 #include "catch.h"
 #include "wire/codec.h"
-#include "wire/header_tags.h"
+#include "wire/data/header_tags.h"
 #include "wire/serial.h"
 
 using namespace dlcp;

@@ -1,5 +1,5 @@
 // Echo frames: round trips, and refusal of all frames that are damaged or request too much.
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "wire/loss_frame.h"
+#include "wire/frames/loss_frame.h"
 
 #include "catch.h"
 #include "opened.h"

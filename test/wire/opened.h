@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "catch.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::test {
 

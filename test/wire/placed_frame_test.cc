@@ -1,4 +1,4 @@
-#include "wire/placed_frame.h"
+#include "wire/frames/placed_frame.h"
 
 #include "catch.h"
 #include "opened.h"

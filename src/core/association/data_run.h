@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 

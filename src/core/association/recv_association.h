@@ -19,8 +19,8 @@
 #include "core/flow_control/ack_clock.h"
 #include "core/flow_control/credit_pool.h"
 #include "core/placement/recv_placing.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

@@ -4,7 +4,7 @@
 
 #include "core/flow_control/credit_pool.h"
 #include "core/streams/send_stream.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {

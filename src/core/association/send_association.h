@@ -33,7 +33,7 @@
 #include "core/packet_size/prober.h"
 #include "core/paths/path_set.h"
 #include "core/placement/send_placing.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

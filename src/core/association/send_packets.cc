@@ -5,7 +5,7 @@
 #include "core/association/send_association.h"
 #include "core/congestion/burst.h"
 #include "core/streams/send_stream.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "util/time.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

@@ -15,7 +15,7 @@
 #include "core/channel/frame_arena.h"
 #include "core/counters.h"
 #include "core/streams/recv_queue.h"
-#include "wire/loss_frame.h"
+#include "wire/frames/loss_frame.h"
 
 namespace dlcp::core {
 

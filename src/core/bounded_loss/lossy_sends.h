@@ -17,7 +17,7 @@
 #include "core/streams/send_queue.h"
 #include "util/ring_queue.h"
 #include "util/time.h"
-#include "wire/loss_frame.h"
+#include "wire/frames/loss_frame.h"
 
 namespace dlcp::core {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "util/time.h"
-#include "wire/data_header.h"
-#include "wire/loss_frame.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/loss_frame.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {

@@ -12,9 +12,9 @@
 
 #include "core/channel/replay_window.h"
 #include "core/counters.h"
-#include "wire/cipher.h"
-#include "wire/data_header.h"
-#include "wire/header_tags.h"
+#include "wire/data/cipher.h"
+#include "wire/data/data_header.h"
+#include "wire/data/header_tags.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

@@ -6,9 +6,9 @@
 #include <deque>
 
 #include "core/channel/channel.h"
-#include "wire/control_frame.h"
-#include "wire/header_tags.h"
-#include "wire/loss_frame.h"
+#include "wire/data/header_tags.h"
+#include "wire/frames/control_frame.h"
+#include "wire/frames/loss_frame.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compression/format.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

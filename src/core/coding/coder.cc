@@ -6,7 +6,7 @@
 #include "compression/packet_code.h"
 #include "compression/sample.h"
 #include "core/coding/coded_piece.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 namespace {

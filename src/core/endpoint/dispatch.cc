@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "wire/data_header.h"
-#include "wire/loss_frame.h"
-#include "wire/placed_frame.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/loss_frame.h"
+#include "wire/frames/placed_frame.h"
 
 namespace dlcp::core {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/endpoint/lifecycle.h"
 #include "core/endpoint/slot_table.h"
 #include "core/setup/admission.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

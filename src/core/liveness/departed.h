@@ -7,7 +7,7 @@
 
 #include "core/channel/frame_arena.h"
 #include "util/time.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

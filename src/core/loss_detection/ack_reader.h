@@ -10,7 +10,7 @@
 #include "core/loss_detection/rtt.h"
 #include "core/paths/path_set.h"
 #include "util/time.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

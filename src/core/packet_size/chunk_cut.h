@@ -8,7 +8,7 @@
 
 #include "core/coding/coded_piece.h"
 #include "core/streams/send_message.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/liveness/probe_clock.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "util/time.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 namespace {

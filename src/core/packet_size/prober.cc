@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 namespace {

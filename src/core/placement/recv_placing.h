@@ -13,8 +13,8 @@
 #include "core/placement/card.h"
 #include "core/placement/link_table.h"
 #include "util/time.h"
-#include "wire/placed_frame.h"
-#include "wire/placed_packet.h"
+#include "wire/data/placed_packet.h"
+#include "wire/frames/placed_frame.h"
 
 namespace dlcp::core {
 

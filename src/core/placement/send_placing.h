@@ -16,8 +16,8 @@
 #include "core/placement/card.h"
 #include "core/streams/send_message.h"
 #include "util/time.h"
-#include "wire/placed_frame.h"
-#include "wire/placed_packet.h"
+#include "wire/data/placed_packet.h"
+#include "wire/frames/placed_frame.h"
 
 namespace dlcp::core {
 

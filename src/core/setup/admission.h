@@ -10,7 +10,7 @@
 #include "core/endpoint/commons.h"
 #include "core/endpoint/lifecycle.h"
 #include "core/endpoint/slot_table.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/packet_size/packet_size.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::core {
 

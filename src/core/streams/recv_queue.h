@@ -14,9 +14,9 @@
 #include "core/flow_control/unposted_pool.h"
 #include "core/streams/recv_message.h"
 #include "util/ring_queue.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
-#include "wire/loss_frame.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
+#include "wire/frames/loss_frame.h"
 
 namespace dlcp::core {
 

@@ -17,8 +17,8 @@
 #include "core/liveness/liveness.h"
 #include "core/liveness/probe_clock.h"
 #include "core/streams/recv_queue.h"
-#include "wire/control_frame.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

@@ -11,7 +11,7 @@
 #include "core/streams/send_message.h"
 #include "dlcp/traffic_class.h"
 #include "util/ring_queue.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 

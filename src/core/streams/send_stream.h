@@ -17,7 +17,7 @@
 #include "core/liveness/liveness.h"
 #include "core/setup/handshake.h"
 #include "core/streams/send_queue.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 
@@ -56,7 +56,7 @@ class SendStream {
   void on_started(Time now, const wire::Started& started);
   void on_refuse(const wire::Refuse& refuse);  // the listener rejects the stream
 
-  // --- from the network (frames: wire/control_frame.h, wire/loss_frame.h)
+  // --- from the network (frames: wire/frames/control_frame.h, wire/frames/loss_frame.h)
   struct Progress {       // in the part of an ACK that reports on this stream
     bool sound = false;   // false: invalid, because it names messages that were never sent
     bool posted = false;  // the peer has posted more receives

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "wire/codec.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::datapath {
 namespace {

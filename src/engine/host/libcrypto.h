@@ -6,7 +6,7 @@
 #include <span>
 
 #include "util/result.h"
-#include "wire/cipher.h"
+#include "wire/data/cipher.h"
 
 namespace dlcp::engine {
 

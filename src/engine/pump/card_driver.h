@@ -9,7 +9,7 @@
 #include "core/placement/card.h"
 #include "datapath/datapath.h"
 #include "datapath/placer.h"
-#include "wire/placed_packet.h"
+#include "wire/data/placed_packet.h"
 
 namespace dlcp::engine {
 

@@ -18,7 +18,7 @@
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "util/time.h"
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::engine {
 

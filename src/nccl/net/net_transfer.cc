@@ -8,7 +8,7 @@
 
 #include "nccl/context/comm.h"
 #include "nccl/net/net.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::nccl::net {
 namespace {

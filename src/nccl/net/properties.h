@@ -6,7 +6,7 @@
 
 #include "engine/devices/registry.h"
 #include "nccl/abi/types.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 namespace dlcp::nccl {
 

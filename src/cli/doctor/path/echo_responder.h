@@ -17,7 +17,7 @@
 #include "cli/doctor/path/mark_socket.h"
 #include "cli/doctor/peer/device_list.h"
 #include "util/result.h"
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 namespace dlcp::cli {
 

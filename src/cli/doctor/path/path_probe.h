@@ -13,7 +13,7 @@
 #include "cli/doctor/peer/port_check.h"
 #include "dlcp/traffic_class.h"
 #include "util/result.h"
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 namespace dlcp::cli {
 

@@ -10,7 +10,7 @@
 
 #include "cli/doctor/path/mark_socket.h"
 #include "util/result.h"
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 namespace dlcp::cli {
 

@@ -15,7 +15,7 @@
 #include "cli/order/agent/burst.h"
 #include "cli/order/this_host.h"
 #include "datapath/udp/interfaces/interfaces.h"
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 namespace dlcp::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/order/agent/agent_words.h"
 #include "cli/order/agent/load_meter.h"
 #include "cli/order/agent/probe_socket.h"
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 namespace dlcp::cli {
 

@@ -1,8 +1,8 @@
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 #include <algorithm>
 
-#include "wire/control_form.h"
+#include "wire/frames/control_form.h"
 
 namespace dlcp::wire {
 namespace {

@@ -26,11 +26,11 @@
 #include <span>
 
 #include "dlcp/traffic_class.h"
-#include "wire/control_frame.h"
+#include "wire/data/send_time.h"
+#include "wire/data/tag_source.h"
 #include "wire/frame_head.h"
+#include "wire/frames/control_frame.h"
 #include "wire/keys.h"
-#include "wire/send_time.h"
-#include "wire/tag_source.h"
 
 namespace dlcp::wire {
 

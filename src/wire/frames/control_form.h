@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "wire/control_frame.h"
-#include "wire/fields.h"
+#include "wire/frames/control_frame.h"
+#include "wire/frames/fields.h"
 
 namespace dlcp::wire {
 

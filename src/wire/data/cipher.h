@@ -14,7 +14,7 @@
 #include <span>
 
 #include "wire/codec.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "wire/keys.h"
 
 namespace dlcp::wire {

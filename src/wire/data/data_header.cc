@@ -1,4 +1,4 @@
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 
 #include "wire/codec.h"
 

@@ -1,8 +1,8 @@
-#include "wire/echo_frame.h"
+#include "wire/frames/echo_frame.h"
 
 #include <algorithm>
 
-#include "wire/control_form.h"
+#include "wire/frames/control_form.h"
 
 namespace dlcp::wire {
 namespace {

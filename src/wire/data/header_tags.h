@@ -7,7 +7,7 @@
 #include <span>
 
 #include "util/siphash_lanes.h"
-#include "wire/data_header.h"
+#include "wire/data/data_header.h"
 #include "wire/packet.h"
 
 namespace dlcp::wire {

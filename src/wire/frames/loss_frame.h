@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::wire {
 

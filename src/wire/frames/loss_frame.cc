@@ -1,6 +1,6 @@
-#include "wire/loss_frame.h"
+#include "wire/frames/loss_frame.h"
 
-#include "wire/control_form.h"
+#include "wire/frames/control_form.h"
 
 namespace dlcp::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/header_tags.h"
+#include "wire/data/header_tags.h"
 
 #include <algorithm>
 #include <array>

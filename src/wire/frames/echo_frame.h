@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "wire/control_frame.h"
+#include "wire/frames/control_frame.h"
 
 namespace dlcp::wire {
 
