@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "util/siphash.h"
+#include "util/hash/siphash.h"
 #include "wire/codec.h"
 #include "wire/data/cipher.h"
 

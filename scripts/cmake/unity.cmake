@@ -14,7 +14,7 @@ function(dlcp_apart target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-dlcp_apart(dlcp_util_batched src/util/quantity.cc)  # Unit
+dlcp_apart(dlcp_util_batched src/util/text/quantity.cc)  # Unit
 dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc)  # kRenoGrowth
 dlcp_apart(dlcp_datapath_udp_batched src/datapath/udp/interfaces/interfaces.cc)  # system_error()
 dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/rings/send_ring.cc)  # kLineBytes

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/bounded_loss/licence.h"
-#include "util/byte_range.h"
+#include "util/memory/byte_range.h"
 #include "util/result.h"
 #include "wire/frames/control_frame.h"
 #include "wire/keys.h"

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "fabric/order_file.h"
-#include "util/similar.h"
+#include "util/text/similar.h"
 
 namespace dlcp::fabric {
 namespace {

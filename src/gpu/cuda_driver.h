@@ -14,8 +14,8 @@
 #include <span>
 #include <string>
 
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 
 namespace dlcp::gpu {
 

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 #include "gradient/magnitude_sum.h"
-#include "util/processor.h"
+#include "util/system/processor.h"
 
 namespace dlcp::gradient {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "util/median.h"
+#include "util/statistics/median.h"
 
 namespace dlcp::whatif {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "util/siphash.h"
+#include "util/hash/siphash.h"
 
 namespace dlcp::wire {
 

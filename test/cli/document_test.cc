@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "cli/command_line/terminal.h"
-#include "util/host_port.h"
+#include "util/text/host_port.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;

@@ -9,8 +9,8 @@
 #include "catch.h"
 #include "collective_group.h"
 #include "hub_process.h"
-#include "util/fd.h"
 #include "util/rng.h"
+#include "util/system/fd.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // magic, versions and checksum.
 #include "fuzz_input.h"
 #include "nccl/net/handle.h"
-#include "util/crc32c.h"
+#include "util/hash/crc32c.h"
 #include "wire/frame_head.h"
 
 using namespace dlcp;

@@ -21,7 +21,7 @@
 #include "engine/lane/engine.h"
 #include "engine/settings/environment.h"
 #include "secrets.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 #include "wire/codec.h"
 
 namespace {

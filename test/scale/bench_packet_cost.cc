@@ -28,7 +28,7 @@
 #include "engine/pump/card_driver.h"
 #include "scale/quick_verbs.h"
 #include "secrets.h"
-#include "util/ordered_copy.h"
+#include "util/memory/ordered_copy.h"
 
 namespace {
 

@@ -17,7 +17,7 @@
 
 #include "datapath/verbs/verbs_datapath.h"
 #include "scale/quick_verbs.h"
-#include "util/ordered_copy.h"
+#include "util/memory/ordered_copy.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "path/sweep.h"
 #include "sanitized.h"
-#include "util/median.h"
+#include "util/statistics/median.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

@@ -1,8 +1,8 @@
 // Boundary cases of the containers in util/: an index out of range breaks an invariant, in every
 // build.
 #include "catch.h"
-#include "util/bitmap.h"
-#include "util/ring_queue.h"
+#include "util/memory/bitmap.h"
+#include "util/memory/ring_queue.h"
 
 using namespace dlcp;
 

@@ -1,5 +1,5 @@
 // The checksum against the vectors of RFC 3720, and the processor's instruction against the table.
-#include "util/crc32c.h"
+#include "util/hash/crc32c.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // All kinds of fmt calls in the project, so that fmt_versions_test.py detects at link time what
-// util/format.cc must define.
+// util/text/format.cc must define.
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

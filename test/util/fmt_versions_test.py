@@ -1,5 +1,5 @@
-"""util/format.cc defines the functions that fmt leaves to its library, for every fmt of a distribution: it compiles without
-a warning and links with the installed fmt, with Debian 13's and with a newer one.
+"""util/text/format.cc defines the functions that fmt leaves to its library, for every fmt of a distribution: it compiles
+without a warning and links with the installed fmt, with Debian 13's and with a newer one.
 
 fmt_versions_test.py FOLDER   headers are downloaded into FOLDER, once; an unavailable version is skipped with the
 reason, but is a failure where CI must run everything (CI=true)"""
@@ -13,7 +13,7 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = [ROOT / "src" / "util" / "format.cc", ROOT / "test" / "util" / "fmt_use.cc"]
+SOURCES = [ROOT / "src" / "util" / "text" / "format.cc", ROOT / "test" / "util" / "fmt_use.cc"]
 FOLDER = pathlib.Path()
 COMPILERS = [path for path in map(shutil.which, ("g++", "clang++")) if path]
 

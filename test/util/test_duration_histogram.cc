@@ -1,5 +1,5 @@
 #include "catch.h"
-#include "util/duration_histogram.h"
+#include "util/statistics/duration_histogram.h"
 
 using namespace dlcp;
 

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "catch.h"
-#include "util/fork_guard.h"
+#include "util/system/fork_guard.h"
 
 TEST_CASE("the guard distinguishes a child from its parent once armed, and never before") {
   CHECK_FALSE(dlcp::in_forked_child());

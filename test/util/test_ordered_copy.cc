@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "util/ordered_copy.h"
+#include "util/memory/ordered_copy.h"
 #include "util/rng.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Which texts are sizes, shares, times and counts, and which are not.
 #include "catch.h"
-#include "util/quantity.h"
-#include "util/similar.h"
+#include "util/text/quantity.h"
+#include "util/text/similar.h"
 
 using namespace dlcp;
 

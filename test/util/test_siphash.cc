@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "util/siphash.h"
-#include "util/siphash_lanes.h"
+#include "util/hash/siphash.h"
+#include "util/hash/siphash_lanes.h"
 
 using namespace dlcp;
 

@@ -15,7 +15,7 @@
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/options.h"
 #include "collective/switchml/switch_worker.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

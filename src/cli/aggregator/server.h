@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "collective/switchml/switch_aggregator.h"
-#include "util/fd.h"
 #include "util/result.h"
 #include "util/rng.h"
+#include "util/system/fd.h"
 #include "util/time.h"
 
 namespace dlcp::cli {

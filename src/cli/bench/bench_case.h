@@ -74,7 +74,7 @@ struct BenchCase {
   bool one_host = true;         // all ranks share this machine: one clock, shared memory
 };
 
-// Reads a comma list of sizes in the notation of util/quantity.h, each at most NCCL's largest
+// Reads a comma list of sizes in the notation of util/text/quantity.h, each at most NCCL's largest
 // message. Throws BenchError(kUsage).
 std::vector<std::size_t> parse_sizes(const std::string& text);
 std::string format_size(std::size_t bytes);

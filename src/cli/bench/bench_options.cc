@@ -15,7 +15,7 @@
 #include "dlcp/communicator_class.h"
 #include "engine/hub/hub_places.h"
 #include "synth/evaluate/verify.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

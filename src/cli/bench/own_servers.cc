@@ -15,8 +15,8 @@
 #include "cli/launch/clock.h"
 #include "cli/launch/net_namespace.h"
 #include "datapath/udp/interfaces/interfaces.h"
-#include "util/host_port.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
+#include "util/text/host_port.h"
 
 namespace dlcp::cli {
 namespace {

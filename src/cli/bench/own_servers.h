@@ -11,7 +11,7 @@
 
 #include "cli/bench/bench_case.h"
 #include "cli/launch/children.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "util/quantity.h"
-#include "util/similar.h"
+#include "util/text/quantity.h"
+#include "util/text/similar.h"
 
 namespace dlcp::cli {
 namespace {

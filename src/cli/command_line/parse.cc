@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/command_line/help.h"
-#include "util/similar.h"
+#include "util/text/similar.h"
 
 namespace dlcp::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "util/fd.h"
-#include "util/system_text.h"
+#include "util/system/fd.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/hub/caller.h"
 #include "cli/hub/drivers.h"
 #include "cli/hub/job.h"
-#include "util/fd.h"
-#include "util/siphash.h"
+#include "util/hash/siphash.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

@@ -20,8 +20,8 @@
 #include "cli/hub/verbs.h"
 #include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
-#include "util/quantity.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "engine/settings/settings.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

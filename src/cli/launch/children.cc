@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "cli/launch/bench_error.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

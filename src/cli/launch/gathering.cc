@@ -11,7 +11,7 @@
 
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/launch/frames.h"
 #include "cli/launch/world.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "cli/launch/bench_error.h"
-#include "util/fd.h"
-#include "util/system_text.h"
+#include "util/system/fd.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -18,8 +18,8 @@
 #include "cli/launch/clock.h"
 #include "cli/launch/frames.h"
 #include "cli/launch/gathering.h"
-#include "util/host_port.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
+#include "util/text/host_port.h"
 
 namespace dlcp::cli {
 namespace {

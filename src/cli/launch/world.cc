@@ -5,8 +5,8 @@
 #include <climits>
 
 #include "cli/launch/bench_error.h"
-#include "util/host_port.h"
-#include "util/quantity.h"
+#include "util/text/host_port.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "util/log_buckets.h"
+#include "util/statistics/log_buckets.h"
 
 namespace dlcp::cli {
 namespace {

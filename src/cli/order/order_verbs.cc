@@ -16,7 +16,7 @@
 #include "cli/order/this_host.h"
 #include "order/output/formats.h"
 #include "order/output/rank_variables.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "simulate/load/training_step.h"
 #include "simulate/load/workloads.h"
 #include "synth/input/yaml_text.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/stats/launch.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

@@ -20,7 +20,7 @@
 #include "synth/output/timeline.h"
 #include "synth/plan/plan_file.h"
 #include "synth/search/synthesis.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::cli {
 namespace {

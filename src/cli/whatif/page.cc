@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/whatif/report.h"
-#include "util/markup.h"
+#include "util/text/markup.h"
 
 namespace dlcp::cli {
 namespace {

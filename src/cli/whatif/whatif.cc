@@ -17,8 +17,8 @@
 #include "cli/commands.h"
 #include "cli/whatif/page.h"
 #include "cli/whatif/report.h"
-#include "util/quantity.h"
 #include "util/result.h"
+#include "util/text/quantity.h"
 #include "whatif/run_file.h"
 
 namespace dlcp::cli {

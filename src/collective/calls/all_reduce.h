@@ -13,7 +13,7 @@
 #include <string>
 
 #include "collective/calls/transfer.h"
-#include "util/byte_range.h"
+#include "util/memory/byte_range.h"
 
 namespace dlcp::collective {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collective/reduce/reduce.h"
-#include "util/byte_range.h"
+#include "util/memory/byte_range.h"
 
 namespace dlcp::collective {
 

@@ -4,7 +4,7 @@
 #include <immintrin.h>
 
 #include "collective/reduce/reduce_loops.h"
-#include "util/processor.h"
+#include "util/system/processor.h"
 
 namespace dlcp::collective {
 

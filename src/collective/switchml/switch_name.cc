@@ -1,7 +1,7 @@
 #include "collective/switchml/switch_name.h"
 
-#include "util/host_port.h"
-#include "util/quantity.h"
+#include "util/text/host_port.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::collective {
 namespace {

@@ -8,7 +8,7 @@
 #define DLCP_FORM avx2
 #define DLCP_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "compression/block/code.h"
-#include "util/processor.h"
+#include "util/system/processor.h"
 
 namespace dlcp::compression {
 namespace avx2 {

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "core/bounded_loss/licence.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 
 namespace dlcp::core {
 

@@ -15,7 +15,7 @@
 #include "core/channel/frame_arena.h"
 #include "core/counters.h"
 #include "core/streams/send_queue.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 #include "util/time.h"
 #include "wire/frames/loss_frame.h"
 

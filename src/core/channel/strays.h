@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/channel/frame_arena.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 
 namespace dlcp::core {
 

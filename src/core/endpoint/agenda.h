@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 #include "util/time.h"
 
 namespace dlcp::core {

@@ -12,7 +12,7 @@
 #include "core/endpoint/commons.h"
 #include "core/endpoint/slot_table.h"
 #include "util/check.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 
 namespace dlcp::core {
 

@@ -16,7 +16,7 @@
 #include "core/liveness/departed.h"
 #include "core/streams/recv_stream.h"
 #include "core/streams/send_stream.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 
 namespace dlcp::core {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/streams/send_message.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 #include "util/time.h"
 
 namespace dlcp::core::flight {

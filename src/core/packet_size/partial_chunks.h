@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "util/bitmap.h"
+#include "util/memory/bitmap.h"
 
 namespace dlcp::core {
 

@@ -9,8 +9,8 @@
 
 #include "core/endpoint_types.h"
 #include "core/packet_size/partial_chunks.h"
-#include "util/bitmap.h"
-#include "util/byte_range.h"
+#include "util/memory/bitmap.h"
+#include "util/memory/byte_range.h"
 
 namespace dlcp::core {
 

@@ -13,7 +13,7 @@
 #include "core/endpoint_types.h"
 #include "core/flow_control/unposted_pool.h"
 #include "core/streams/recv_message.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 #include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
 #include "wire/frames/loss_frame.h"

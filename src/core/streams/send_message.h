@@ -9,7 +9,7 @@
 #include "core/coding/coder.h"
 #include "core/endpoint_types.h"
 #include "dlcp/traffic_class.h"
-#include "util/bitmap.h"
+#include "util/memory/bitmap.h"
 
 namespace dlcp::core {
 

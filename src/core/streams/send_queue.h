@@ -10,7 +10,7 @@
 #include "core/endpoint_types.h"
 #include "core/streams/send_message.h"
 #include "dlcp/traffic_class.h"
-#include "util/ring_queue.h"
+#include "util/memory/ring_queue.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "util/crc32c.h"
+#include "util/hash/crc32c.h"
 
 namespace dlcp::datapath::sim {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "datapath/address/device_address.h"
 #include "datapath/udp/socket_options.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "datapath/address/ip_address.h"
-#include "util/fd.h"
 #include "util/result.h"
 #include "util/rng.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath {
 

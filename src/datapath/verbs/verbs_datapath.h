@@ -20,7 +20,7 @@
 #include "datapath/verbs/rings/receive_ring.h"
 #include "datapath/verbs/rings/send_ring.h"
 #include "datapath/verbs/verbs_options.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath {
 

@@ -13,7 +13,7 @@
 #include "engine/host/clock.h"
 #include "engine/settings/environment.h"
 #include "engine/trace/decision_notes.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "util/siphash.h"
+#include "util/hash/siphash.h"
 
 namespace dlcp::engine {
 

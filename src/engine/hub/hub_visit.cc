@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "engine/host/clock.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::engine {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/hub/hub_word.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 #include "util/time.h"
 
 namespace dlcp::engine {

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::engine {
 namespace {

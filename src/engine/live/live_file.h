@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/live/live_page.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 
 namespace dlcp::engine {
 

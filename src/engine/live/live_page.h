@@ -11,7 +11,7 @@
 
 #include "core/counters.h"
 #include "engine/live/live_slot.h"
-#include "util/duration_histogram.h"
+#include "util/statistics/duration_histogram.h"
 
 namespace dlcp::engine {
 

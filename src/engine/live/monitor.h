@@ -14,7 +14,7 @@
 #include "datapath/datapath.h"
 #include "engine/group/block_tally.h"
 #include "engine/live/live_rows.h"
-#include "util/duration_histogram.h"
+#include "util/statistics/duration_histogram.h"
 #include "util/time.h"
 
 namespace dlcp::engine {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "util/write_file.h"
+#include "util/system/write_file.h"
 
 namespace dlcp::engine {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/endpoint_types.h"
-#include "util/ordered_copy.h"
+#include "util/memory/ordered_copy.h"
 
 namespace dlcp::engine {
 

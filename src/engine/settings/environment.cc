@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/settings/knobs.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::engine {
 

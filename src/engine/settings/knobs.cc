@@ -12,8 +12,8 @@
 #include <string>
 #include <system_error>
 
-#include "util/quantity.h"
-#include "util/similar.h"
+#include "util/text/quantity.h"
+#include "util/text/similar.h"
 
 namespace dlcp::engine {
 namespace {

@@ -16,7 +16,7 @@ namespace dlcp::engine {
 enum class KnobType : std::uint8_t {
   kText,
   kInteger,
-  kBytes,  // these three are parsed by util/quantity.h
+  kBytes,  // these three are parsed by util/text/quantity.h
   kShare,
   kDuration,  // in `unit` if the text has none
   kFlag,      // 0 or 1

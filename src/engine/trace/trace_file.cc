@@ -8,8 +8,8 @@
 
 #include "datapath/trace/capture_file.h"
 #include "engine/host/clock.h"
-#include "util/system_text.h"
-#include "util/write_file.h"
+#include "util/system/system_text.h"
+#include "util/system/write_file.h"
 
 namespace dlcp::engine {
 namespace {

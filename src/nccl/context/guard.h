@@ -7,7 +7,7 @@
 
 #include "nccl/abi/types.h"
 #include "nccl/context/log.h"
-#include "util/fork_guard.h"
+#include "util/system/fork_guard.h"
 
 namespace dlcp::nccl {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "util/crc32c.h"
+#include "util/hash/crc32c.h"
 #include "wire/codec.h"
 #include "wire/frame_head.h"
 

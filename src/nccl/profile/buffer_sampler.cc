@@ -13,7 +13,7 @@
 
 #include "compression/packet_code.h"
 #include "compression/sample.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::nccl {
 namespace {

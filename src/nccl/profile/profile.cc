@@ -16,9 +16,9 @@
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
 #include "nccl/context/log.h"
-#include "util/fork_guard.h"
-#include "util/system_text.h"
-#include "util/write_file.h"
+#include "util/system/fork_guard.h"
+#include "util/system/system_text.h"
+#include "util/system/write_file.h"
 #include "whatif/overlap.h"
 #include "whatif/run_file.h"
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "util/host_port.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
+#include "util/text/host_port.h"
 
 namespace dlcp::nccl {
 namespace {

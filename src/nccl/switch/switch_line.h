@@ -15,8 +15,8 @@
 #include "collective/switchml/switch_hello.h"
 #include "collective/switchml/switch_name.h"
 #include "collective/switchml/switch_worker.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 #include "util/time.h"
 
 namespace dlcp::nccl {

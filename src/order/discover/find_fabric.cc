@@ -6,7 +6,7 @@
 
 #include "order/discover/clusters.h"
 #include "order/discover/threshold.h"
-#include "util/median.h"
+#include "util/statistics/median.h"
 
 namespace dlcp::order {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "util/median.h"
+#include "util/statistics/median.h"
 
 namespace dlcp::order {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "order/measure/capacity.h"
-#include "util/quantity.h"
 #include "util/rng.h"
-#include "util/similar.h"
+#include "util/text/quantity.h"
+#include "util/text/similar.h"
 
 namespace dlcp::order {
 namespace {

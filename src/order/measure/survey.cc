@@ -7,8 +7,8 @@
 
 #include "order/discover/clusters.h"
 #include "order/discover/threshold.h"
-#include "util/median.h"
 #include "util/rng.h"
+#include "util/statistics/median.h"
 
 namespace dlcp::order {
 namespace {

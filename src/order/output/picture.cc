@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "order/solve/cost.h"
-#include "util/markup.h"
+#include "util/text/markup.h"
 
 namespace dlcp::order {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::order {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::order {
 namespace {

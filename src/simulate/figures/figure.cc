@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "simulate/figures/series.h"
-#include "util/markup.h"
+#include "util/text/markup.h"
 
 namespace dlcp::simulate {
 namespace {

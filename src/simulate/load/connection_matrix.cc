@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "simulate/load/workloads.h"
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::simulate {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp::synth {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "util/markup.h"
+#include "util/text/markup.h"
 
 namespace dlcp::synth {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "util/siphash_lanes.h"
+#include "util/hash/siphash_lanes.h"
 #include "wire/data/data_header.h"
 #include "wire/packet.h"
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "datapath/verbs/device/verbs.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath::test {
 

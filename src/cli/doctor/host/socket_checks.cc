@@ -8,7 +8,7 @@
 #include "cli/doctor/host/system_file.h"
 #include "cli/doctor/path/mark_socket.h"
 #include "dlcp/traffic_class.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "datapath/address/ip_address.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 #include "util/time.h"
 
 namespace dlcp::cli {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <span>
 
-#include "util/median.h"
+#include "util/statistics/median.h"
 
 namespace dlcp::cli {
 namespace {

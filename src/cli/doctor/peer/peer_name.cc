@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "util/host_port.h"
+#include "util/text/host_port.h"
 
 namespace dlcp::cli {
 

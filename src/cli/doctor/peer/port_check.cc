@@ -6,7 +6,7 @@
 #include <chrono>
 #include <random>
 
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {

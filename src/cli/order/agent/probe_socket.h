@@ -8,8 +8,8 @@
 #include <span>
 
 #include "datapath/address/ip_address.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 
 namespace dlcp::cli {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "datapath/sim/card/placed_runs.h"
-#include "util/overlap.h"
+#include "util/memory/overlap.h"
 
 namespace dlcp::datapath::sim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "util/crc32c.h"
+#include "util/hash/crc32c.h"
 
 namespace dlcp::datapath::sim {
 

@@ -7,8 +7,8 @@
 
 #include "datapath/sim/card/placed_runs.h"
 #include "datapath/sim/sim_datapath.h"
-#include "util/crc32c.h"
-#include "util/overlap.h"
+#include "util/hash/crc32c.h"
+#include "util/memory/overlap.h"
 
 namespace dlcp::datapath::sim {
 namespace {

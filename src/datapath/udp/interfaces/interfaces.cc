@@ -21,8 +21,8 @@
 #include <utility>
 
 #include "datapath/udp/interfaces/netlink.h"
-#include "util/fd.h"
-#include "util/system_text.h"
+#include "util/system/fd.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

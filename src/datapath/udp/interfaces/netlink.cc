@@ -12,7 +12,7 @@
 #include <functional>
 #include <span>
 
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "datapath/udp/socket_options.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -14,8 +14,8 @@
 #include "datapath/address/ip_address.h"
 #include "datapath/udp/receive/stamp_clock.h"
 #include "datapath/udp/udp_counters.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "util/overlap.h"
-#include "util/system_text.h"
+#include "util/memory/overlap.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

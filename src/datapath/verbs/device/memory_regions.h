@@ -14,7 +14,7 @@
 
 #include "datapath/gpu_memory.h"
 #include "datapath/verbs/device/verbs_card.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

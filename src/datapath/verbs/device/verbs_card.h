@@ -8,8 +8,8 @@
 
 #include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/device/verbs.h"
-#include "util/fd.h"
 #include "util/result.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath {
 

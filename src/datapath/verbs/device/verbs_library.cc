@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "datapath/verbs/device/verbs.h"
-#include "util/system_text.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "../../../catch.h"
 #include "datapath/gpu_memory.h"
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp::datapath::test {
 

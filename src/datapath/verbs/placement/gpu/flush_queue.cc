@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "util/overlap.h"
+#include "util/memory/overlap.h"
 
 namespace dlcp::datapath {
 

@@ -12,7 +12,7 @@
 #include "datapath/verbs/device/verbs.h"
 #include "datapath/verbs/placement/permissions/key_ages.h"
 #include "datapath/verbs/placement/placement_counters.h"
-#include "util/overlap.h"
+#include "util/memory/overlap.h"
 #include "util/time.h"
 
 namespace dlcp::datapath {

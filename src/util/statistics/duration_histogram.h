@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "util/log_buckets.h"
+#include "util/statistics/log_buckets.h"
 #include "util/time.h"
 
 namespace dlcp {

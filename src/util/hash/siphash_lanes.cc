@@ -1,4 +1,4 @@
-#include "util/siphash_lanes.h"
+#include "util/hash/siphash_lanes.h"
 
 #include <atomic>
 #include <cstring>

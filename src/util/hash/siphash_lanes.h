@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "util/siphash.h"
+#include "util/hash/siphash.h"
 
 namespace dlcp {
 

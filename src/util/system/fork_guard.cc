@@ -1,5 +1,5 @@
 // MADV_WIPEONFORK needs Linux 4.14. If it fails, the process id is compared instead.
-#include "util/fork_guard.h"
+#include "util/system/fork_guard.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

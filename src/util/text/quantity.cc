@@ -1,4 +1,4 @@
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 #include <array>
 #include <charconv>

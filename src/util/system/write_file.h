@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "util/fd.h"
+#include "util/system/fd.h"
 
 namespace dlcp {
 

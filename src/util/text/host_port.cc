@@ -1,8 +1,8 @@
-#include "util/host_port.h"
+#include "util/text/host_port.h"
 
 #include <fmt/format.h>
 
-#include "util/quantity.h"
+#include "util/text/quantity.h"
 
 namespace dlcp {
 

@@ -2,7 +2,7 @@
 // compiler barrier after each store. x86 makes ordinary stores visible in program order; on aarch64
 // a store barrier precedes the flag. The barriers also prevent compilers from replacing the loop by
 // memcpy.
-#include "util/ordered_copy.h"
+#include "util/memory/ordered_copy.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "util/similar.h"
+#include "util/text/similar.h"
 
 #include <algorithm>
 #include <cstddef>
