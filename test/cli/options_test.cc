@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "catch.h"
-#include "cli/bench/bench_options.h"
+#include "cli/bench/cases/bench_options.h"
 
 using namespace dlcp::cli;
 

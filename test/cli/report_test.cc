@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
-#include "cli/bench/turns.h"
+#include "cli/bench/rank/turns.h"
 
 using namespace dlcp::cli;
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/bench_options.h"
-#include "cli/bench/runner.h"
-#include "cli/bench/turns.h"
+#include "cli/bench/cases/bench_options.h"
+#include "cli/bench/coordinator/runner.h"
+#include "cli/bench/rank/turns.h"
 #include "cli/commands.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"

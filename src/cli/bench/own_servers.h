@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/bench_case.h"
+#include "cli/bench/cases/bench_case.h"
 #include "cli/launch/children.h"
 #include "util/system/fd.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/modes.h"
+#include "cli/bench/modes/modes.h"
 #include "cli/bench/own_servers.h"
 
 namespace dlcp::cli {

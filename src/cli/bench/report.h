@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/rank.h"
+#include "cli/bench/rank/rank.h"
 #include "cli/measure/quartiles.h"
 
 namespace dlcp::cli {

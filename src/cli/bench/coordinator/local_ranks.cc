@@ -1,0 +1,131 @@
+#include "cli/bench/coordinator/local_ranks.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "cli/bench/rank/rank.h"
+#include "cli/launch/control.h"
+#include "cli/launch/net_namespace.h"
+
+namespace dlcp::cli {
+namespace {
+
+std::string make_directory() {
+  std::error_code missing;  // TMPDIR may name nothing that exists
+  const std::filesystem::path place = std::filesystem::temp_directory_path(missing);
+  std::string path = ((missing ? "/tmp" : place) / "dlcp-bench-XXXXXX").string();
+  return mkdtemp(path.data()) != nullptr ? path : "";
+}
+
+void pin_to_cpu(int rank) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  int skip = rank % CPU_COUNT(&allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+// Writes the DLCP_STATS_FILE that the user asked for: a copy of `from`, which the plugin has
+// written for the report.
+void keep_stats_file(const std::string& from, const std::string& to) {
+  if (to.empty() || from.empty()) return;
+  std::string name = to;
+  if (const std::size_t at = name.find("%p"); at != std::string::npos)
+    name.replace(at, 2, std::to_string(getpid()));
+  std::error_code failed;
+  std::filesystem::copy_file(from, name, std::filesystem::copy_options::overwrite_existing, failed);
+  if (failed)
+    fmt::print(stderr, "dlcp bench: cannot write DLCP_STATS_FILE {}: {}\n", name, failed.message());
+}
+
+// Sets the environment that the plugin in this process reads.
+void set_environment(const BenchCase& c, int rank) {
+  if (c.one_host && c.netns.empty() && std::getenv("DLCP_IFNAME") == nullptr)
+    setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+  if (c.loss > 0 && c.netns.empty())
+    setenv(
+        "DLCP_FAULT",
+        fmt::format("drop={},seed={}", c.loss, c.seed * 1000 + static_cast<unsigned>(rank)).c_str(),
+        1);
+}
+
+}  // namespace
+
+LocalRanks::LocalRanks(const BenchCase& bench_case, SharedArea& shared)
+    : case_(bench_case), shared_(shared), directory_(make_directory()) {}
+
+LocalRanks::~LocalRanks() {
+  children_.kill_all();
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+int LocalRanks::run(int rank, int line) {
+  const std::string stats = directory_.empty() ? "" : fmt::format("{}/{}", directory_, rank);
+  Control control(line, rank, case_.ranks, case_.one_host, shared_);
+  const char* const wanted = std::getenv("DLCP_STATS_FILE");
+  const std::string users_file = wanted != nullptr ? wanted : "";
+  try {
+    if (!case_.namespaces.empty())
+      enter_namespace(case_.namespaces[static_cast<std::size_t>(rank)]);
+    if (case_.pin) pin_to_cpu(rank);
+    set_environment(case_, rank);
+    const RankResult result = run_rank(case_, control, stats);
+    std::size_t writer = 0;  // of several plugins, the first that has written counters
+    while (writer + 1 < case_.plugins.size() &&
+           !std::filesystem::exists(stats_file_of(stats, writer)))
+      writer++;
+    keep_stats_file(stats_file_of(stats, writer), users_file);
+    // Rank 0's host prints the report; on the other hosts a rank prints its own error.
+    if (!case_.one_host && rank != 0 && !result.error.empty())
+      fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);
+    return static_cast<int>(result.exit_code);
+  } catch (const BenchError& e) {
+    RankResult result;
+    result.rank = rank;
+    result.exit_code = e.exit_code();
+    result.error = e.what();
+    control.send_result(result.encode());
+    return static_cast<int>(result.exit_code);
+  }
+}
+
+int LocalRanks::start(int rank) {
+  auto [ours, theirs] = socket_pair();
+  const int line = ours.get();
+  lines_[rank] = std::move(ours);
+  start(rank, theirs.get());
+  return line;
+}
+
+void LocalRanks::start(int rank, int line) {
+  child_of_[rank] = children_.start([&] {
+    lines_
+        .clear();  // otherwise this copy would keep another rank's connection open after its death
+    return run(rank, line);
+  });
+}
+
+void LocalRanks::kill(int rank) {
+  const auto child = child_of_.find(rank);
+  if (child != child_of_.end()) children_.kill(child->second);
+}
+
+std::string LocalRanks::ending(int rank) const {
+  const auto child = child_of_.find(rank);
+  return child == child_of_.end() ? "" : children_.ending(child->second);
+}
+
+}  // namespace dlcp::cli
