@@ -1,11 +1,11 @@
 // Which ranks the rendezvous admits, and that every rank that arrived gets the reason of a failure.
-#include "cli/launch/gathering.h"
+#include "cli/launch/rendezvous/gathering.h"
 
 #include <thread>
 
 #include "catch.h"
 #include "cli/launch/bench_error.h"
-#include "cli/launch/rendezvous.h"
+#include "cli/launch/rendezvous/rendezvous.h"
 
 using namespace dlcp::cli;
 

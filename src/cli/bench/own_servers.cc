@@ -13,7 +13,7 @@
 
 #include "cli/aggregator/server.h"
 #include "cli/launch/clock.h"
-#include "cli/launch/net_namespace.h"
+#include "cli/launch/processes/net_namespace.h"
 #include "datapath/udp/interfaces/interfaces.h"
 #include "util/system/system_text.h"
 #include "util/text/host_port.h"

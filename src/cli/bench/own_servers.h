@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/bench/cases/bench_case.h"
-#include "cli/launch/children.h"
+#include "cli/launch/processes/children.h"
 #include "util/system/fd.h"
 
 namespace dlcp::cli {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/frames.h"
-#include "cli/launch/shared_area.h"
+#include "cli/launch/processes/shared_area.h"
+#include "cli/launch/rendezvous/frames.h"
 
 namespace dlcp::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cli/bench/cases/bench_case.h"
 #include "cli/command_line/options.h"
-#include "cli/launch/world.h"
+#include "cli/launch/rendezvous/world.h"
 #include "synth/plan/plan_file.h"
 
 namespace dlcp::cli {

@@ -9,7 +9,7 @@
 
 #include "cli/bench/coordinator/local_ranks.h"
 #include "cli/bench/rank/rank.h"
-#include "cli/launch/frames.h"
+#include "cli/launch/rendezvous/frames.h"
 #include "cli/launch/silence.h"
 
 namespace dlcp::cli {

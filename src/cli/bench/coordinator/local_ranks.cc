@@ -10,7 +10,7 @@
 
 #include "cli/bench/rank/rank.h"
 #include "cli/launch/control.h"
-#include "cli/launch/net_namespace.h"
+#include "cli/launch/processes/net_namespace.h"
 
 namespace dlcp::cli {
 namespace {

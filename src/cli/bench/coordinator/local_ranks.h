@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/bench/cases/bench_case.h"
-#include "cli/launch/children.h"
-#include "cli/launch/shared_area.h"
+#include "cli/launch/processes/children.h"
+#include "cli/launch/processes/shared_area.h"
 
 namespace dlcp::cli {
 

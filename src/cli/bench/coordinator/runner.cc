@@ -11,7 +11,7 @@
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/launch/clock.h"
-#include "cli/launch/rendezvous.h"
+#include "cli/launch/rendezvous/rendezvous.h"
 #include "cli/launch/silence.h"
 
 namespace dlcp::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/bench/report.h"
-#include "cli/launch/world.h"
+#include "cli/launch/rendezvous/world.h"
 
 namespace dlcp::cli {
 

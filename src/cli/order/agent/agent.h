@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/frames.h"
+#include "cli/launch/rendezvous/frames.h"
 #include "cli/order/agent/agent_words.h"
 #include "cli/order/agent/load_meter.h"
 #include "cli/order/agent/probe_socket.h"

@@ -1,5 +1,6 @@
 // The messages between the leader of `dlcp order` and the agents on the hosts, as JSON in the
-// frames of launch/frames.h. A message that cannot be parsed gives nullopt and ends the connection.
+// frames of launch/rendezvous/frames.h. A message that cannot be parsed gives nullopt and ends the
+// connection.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
-#include "cli/launch/net_namespace.h"
-#include "cli/launch/rendezvous.h"
+#include "cli/launch/processes/net_namespace.h"
+#include "cli/launch/rendezvous/rendezvous.h"
 #include "cli/order/agent/agent.h"
 #include "cli/order/agent/burst.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/children.h"
-#include "cli/launch/frames.h"
+#include "cli/launch/processes/children.h"
+#include "cli/launch/rendezvous/frames.h"
 #include "cli/order/agent/agent_words.h"
 #include "cli/order/order_options.h"
 #include "order/discover/discovery.h"

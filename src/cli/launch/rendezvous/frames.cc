@@ -1,4 +1,4 @@
-#include "cli/launch/frames.h"
+#include "cli/launch/rendezvous/frames.h"
 
 #include <poll.h>
 #include <sys/socket.h>

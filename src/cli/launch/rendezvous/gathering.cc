@@ -1,4 +1,4 @@
-#include "cli/launch/gathering.h"
+#include "cli/launch/rendezvous/gathering.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>

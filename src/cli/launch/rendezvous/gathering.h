@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/frames.h"
-#include "cli/launch/world.h"
+#include "cli/launch/rendezvous/frames.h"
+#include "cli/launch/rendezvous/world.h"
 #include "util/system/fd.h"
 
 namespace dlcp::cli {

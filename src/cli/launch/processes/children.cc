@@ -1,4 +1,4 @@
-#include "cli/launch/children.h"
+#include "cli/launch/processes/children.h"
 
 #include <fmt/format.h>
 #include <signal.h>

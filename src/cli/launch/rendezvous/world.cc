@@ -1,4 +1,4 @@
-#include "cli/launch/world.h"
+#include "cli/launch/rendezvous/world.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/launch/shared_area.h"
+#include "cli/launch/processes/shared_area.h"
 
 #include <sched.h>
 #include <sys/mman.h>

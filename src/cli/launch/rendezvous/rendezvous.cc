@@ -1,4 +1,4 @@
-#include "cli/launch/rendezvous.h"
+#include "cli/launch/rendezvous/rendezvous.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -16,8 +16,8 @@
 #include "cli/command_line/moving_line.h"
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
-#include "cli/launch/frames.h"
-#include "cli/launch/gathering.h"
+#include "cli/launch/rendezvous/frames.h"
+#include "cli/launch/rendezvous/gathering.h"
 #include "util/system/system_text.h"
 #include "util/text/host_port.h"
 

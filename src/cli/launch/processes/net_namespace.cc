@@ -1,4 +1,4 @@
-#include "cli/launch/net_namespace.h"
+#include "cli/launch/processes/net_namespace.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

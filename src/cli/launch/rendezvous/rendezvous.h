@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/world.h"
+#include "cli/launch/rendezvous/world.h"
 
 namespace dlcp::cli {
 
