@@ -32,7 +32,7 @@ dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
 dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns()
 dlcp_apart(dlcp_cli_bench src/cli/bench/report.cc)  # losses_json(), round_up()
 dlcp_apart(dlcp_cli  # seconds(), fail(), time_text(), name_of()
-  src/cli/stats/prometheus.cc src/cli/stats/top.cc src/cli/stats/top_view.cc src/cli/traffic_class.cc)
+  src/cli/stats/output/prometheus.cc src/cli/stats/top/top.cc src/cli/stats/top/top_view.cc src/cli/traffic_class.cc)
 dlcp_apart(dlcp_cli_doctor src/cli/doctor/peer/port_check.cc)  # local_clock()
 dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
 dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()

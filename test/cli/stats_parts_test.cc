@@ -13,9 +13,10 @@
 
 #include "catch.h"
 #include "cli/command_line/text_file.h"
-#include "cli/stats/launch.h"
-#include "cli/stats/snapshot.h"
-#include "cli/stats/top_view.h"
+#include "cli/stats/output/formats.h"
+#include "cli/stats/pages/launch.h"
+#include "cli/stats/pages/snapshot.h"
+#include "cli/stats/top/top_view.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/output/formats.h"
+#include "cli/stats/pages/snapshot.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

@@ -12,7 +12,7 @@
 #include "cli/command_line/document.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
-#include "cli/stats/pages.h"
+#include "cli/stats/pages/pages.h"
 #include "cli/stats/selection_options.h"
 
 namespace dlcp::cli {

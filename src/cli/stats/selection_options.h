@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/command_line/options.h"
-#include "cli/stats/pages.h"
+#include "cli/stats/pages/pages.h"
 
 namespace dlcp::cli {
 

@@ -9,7 +9,8 @@
 #include "cli/command_line/host_name.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
-#include "cli/stats/pages.h"
+#include "cli/stats/output/formats.h"
+#include "cli/stats/pages/pages.h"
 #include "cli/stats/selection_options.h"
 
 namespace dlcp::cli {

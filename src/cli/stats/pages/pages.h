@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/pages/snapshot.h"
 #include "engine/live/live_file.h"
 
 namespace dlcp::cli {

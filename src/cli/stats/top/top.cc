@@ -14,10 +14,10 @@
 #include "cli/command_line/options.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
-#include "cli/stats/pages.h"
-#include "cli/stats/screen.h"
+#include "cli/stats/pages/pages.h"
 #include "cli/stats/selection_options.h"
-#include "cli/stats/top_view.h"
+#include "cli/stats/top/screen.h"
+#include "cli/stats/top/top_view.h"
 
 namespace dlcp::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <iterator>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/output/formats.h"
 
 namespace dlcp::cli {
 namespace {

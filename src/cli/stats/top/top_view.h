@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/pages/snapshot.h"
 
 namespace dlcp::cli {
 

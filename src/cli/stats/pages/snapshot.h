@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/stats/launch.h"
+#include "cli/stats/pages/launch.h"
 #include "engine/live/live_page.h"
 
 namespace dlcp::cli {
@@ -35,13 +35,5 @@ std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& cou
 
 // Replaces control characters and non-ASCII bytes by ?, because other processes wrote the text.
 std::string printable(std::string_view text);
-
-// Tables of at most 80 columns.
-std::string to_table(const std::vector<ProcessSnapshot>& processes);
-std::string to_path_table(const std::vector<ProcessSnapshot>& processes);
-std::string to_json(const std::vector<ProcessSnapshot>& processes);
-// Prometheus' text exposition format 0.0.4; `host` becomes a label. Some metrics are present
-// without any process.
-std::string to_prometheus(const std::vector<ProcessSnapshot>& processes, const std::string& host);
 
 }  // namespace dlcp::cli

@@ -1,11 +1,11 @@
-#include "cli/stats/launch.h"
+#include "cli/stats/pages/launch.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/pages/snapshot.h"
 
 namespace dlcp::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/stats/pages.h"
+#include "cli/stats/pages/pages.h"
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/stats/launch.h"
+#include "cli/stats/pages/launch.h"
 #include "util/text/quantity.h"
 
 namespace dlcp::cli {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/output/formats.h"
 
 namespace dlcp::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/stats/screen.h"
+#include "cli/stats/top/screen.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "cli/stats/snapshot.h"
+#include "cli/stats/pages/snapshot.h"
 
 #include <algorithm>
 #include <tuple>

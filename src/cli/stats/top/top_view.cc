@@ -1,4 +1,4 @@
-#include "cli/stats/top_view.h"
+#include "cli/stats/top/top_view.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/stats/snapshot.h"
+#include "cli/stats/output/formats.h"
 
 namespace dlcp::cli {
 namespace {
