@@ -29,7 +29,7 @@ dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
   src/simulate/figures/iteration.cc src/simulate/figures/neighbours.cc src/simulate/opponents/pfabric.cc
   src/simulate/opponents/window_transport.cc)
 dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
-dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns()
+dlcp_apart(dlcp_cli_command_line src/cli/command_line/output/moving_line.cc)  # columns()
 dlcp_apart(dlcp_cli_bench src/cli/bench/report.cc)  # losses_json(), round_up()
 dlcp_apart(dlcp_cli  # seconds(), fail(), time_text(), name_of()
   src/cli/stats/output/prometheus.cc src/cli/stats/top/top.cc src/cli/stats/top/top_view.cc src/cli/traffic_class.cc)

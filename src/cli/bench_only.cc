@@ -1,5 +1,5 @@
 // `dlcp bench` without the other verbs, which scripts/demo builds in half the time.
-#include "cli/command_line/parse.h"
+#include "cli/command_line/options/parse.h"
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {

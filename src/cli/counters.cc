@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 #include "cli/commands.h"
 #include "datapath/udp/udp_counters.h"
 #include "datapath/verbs/placement/placement_counters.h"

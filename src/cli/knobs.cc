@@ -1,7 +1,7 @@
 // `dlcp knobs`: the knob table.
 #include "engine/settings/knobs.h"
 
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 #include "cli/commands.h"
 
 namespace dlcp::cli {

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/command_line/parse.h"
+#include "cli/command_line/options/parse.h"
 #include "cli/commands.h"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/commands.h"
 #include "dlcp/communicator_class.h"
 

@@ -1,5 +1,5 @@
 // Tables that the program prints: no line is wider than requested, and no text is lost.
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>

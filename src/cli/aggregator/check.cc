@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/aggregator/verbs.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "collective/switchml/switch_worker.h"
 #include "util/system/system_text.h"
 

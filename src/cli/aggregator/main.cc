@@ -1,6 +1,6 @@
 // `dlcp-aggregator`: performs the additions of SwitchML's switch on a host.
 #include "cli/aggregator/verbs.h"
-#include "cli/command_line/parse.h"
+#include "cli/command_line/options/parse.h"
 
 int main(int argc, char** argv) {
   using namespace dlcp::cli;

@@ -8,7 +8,7 @@
 
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/end_signals.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 
 namespace dlcp::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/doctor/host/host_checks.h"

@@ -1,5 +1,5 @@
 // `dlcp-hub`: adds the contributions of jobs' ranks, on a separate host.
-#include "cli/command_line/parse.h"
+#include "cli/command_line/options/parse.h"
 #include "cli/hub/verbs.h"
 
 int main(int argc, char** argv) {

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "cli/command_line/end_signals.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/hub/front.h"
 #include "cli/hub/verbs.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "cli/command_line/moving_line.h"
+#include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"

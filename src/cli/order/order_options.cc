@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 
 namespace dlcp::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/launch/bench_error.h"
 #include "cli/order/order_input.h"

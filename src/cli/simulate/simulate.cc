@@ -9,9 +9,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/command_line/document.h"
-#include "cli/command_line/moving_line.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
+#include "cli/command_line/output/document.h"
+#include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 #include "cli/command_line/terminal.h"
 
 namespace dlcp::cli {

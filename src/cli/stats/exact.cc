@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages/pages.h"

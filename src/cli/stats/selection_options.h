@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/stats/pages/pages.h"
 
 namespace dlcp::cli {

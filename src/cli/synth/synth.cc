@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/command_line/moving_line.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
+#include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/launch/clock.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/whatif/page.h"

@@ -9,7 +9,7 @@
 
 #include "cli/bench/cases/case_rules.h"
 #include "cli/bench/modes/modes.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/text_file.h"
 #include "collective/switchml/switch_name.h"
 #include "dlcp/communicator_class.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/bench/cases/bench_case.h"
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/launch/rendezvous/world.h"
 #include "synth/plan/plan_file.h"
 

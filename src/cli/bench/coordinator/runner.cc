@@ -8,7 +8,7 @@
 #include "cli/bench/modes/modes.h"
 #include "cli/bench/own_servers.h"
 #include "cli/bench/rank/turns.h"
-#include "cli/command_line/moving_line.h"
+#include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/launch/clock.h"
 #include "cli/launch/rendezvous/rendezvous.h"

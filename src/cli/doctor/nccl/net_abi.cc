@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 #include "cli/commands.h"
 
 namespace dlcp::cli {

@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "cli/command_line/host_name.h"
-#include "cli/command_line/moving_line.h"
+#include "cli/command_line/output/moving_line.h"
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
 #include "cli/launch/rendezvous/frames.h"

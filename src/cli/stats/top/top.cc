@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages/pages.h"

@@ -1,4 +1,4 @@
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 
 #include <fmt/format.h>
 

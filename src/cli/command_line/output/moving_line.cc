@@ -1,4 +1,4 @@
-#include "cli/command_line/moving_line.h"
+#include "cli/command_line/output/moving_line.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-#include "cli/command_line/document.h"
+#include "cli/command_line/output/document.h"
 
 #include <fmt/format.h>
 

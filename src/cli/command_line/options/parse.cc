@@ -1,4 +1,4 @@
-#include "cli/command_line/parse.h"
+#include "cli/command_line/options/parse.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/command_line/help.h"
+#include "cli/command_line/options/help.h"
 #include "util/text/similar.h"
 
 namespace dlcp::cli {

@@ -1,4 +1,4 @@
-#include "cli/command_line/help.h"
+#include "cli/command_line/options/help.h"
 
 #include "cli/command_line/terminal.h"
 

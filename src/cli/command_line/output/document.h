@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line/options.h"
+#include "cli/command_line/options/options.h"
 #include "cli/exit_code.h"
 
 namespace dlcp::cli {
