@@ -27,7 +27,7 @@ dlcp_apart(dlcp_synth_plan src/synth/topology.cc)  # refuse()
 dlcp_apart(dlcp_nccl src/nccl/collnet/collnet.cc src/nccl/profile/recorder.cc)  # part_of(), kCollectivesMax
 dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
   src/simulate/figures/iteration.cc src/simulate/figures/neighbours.cc src/simulate/opponents/pfabric.cc
-  src/simulate/opponents/window_transport.cc)
+  src/simulate/opponents/flows/window_transport.cc)
 dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
 dlcp_apart(dlcp_cli_command_line src/cli/command_line/output/moving_line.cc)  # columns()
 dlcp_apart(dlcp_cli_bench src/cli/bench/report.cc)  # losses_json(), round_up()

@@ -9,7 +9,7 @@
 #include "simulate/contest.h"
 #include "simulate/load/workloads.h"
 #include "simulate/opponents/pias.h"
-#include "simulate/opponents/roce.h"
+#include "simulate/opponents/roce/roce.h"
 #include "simulate/validation.h"
 #include "util/rng.h"
 

@@ -9,7 +9,7 @@
 #include "simulate/opponents/ndp.h"
 #include "simulate/opponents/pfabric.h"
 #include "simulate/opponents/pias.h"
-#include "simulate/opponents/roce.h"
+#include "simulate/opponents/roce/roce.h"
 #include "simulate/protocol/core_transport.h"
 
 namespace dlcp::simulate {

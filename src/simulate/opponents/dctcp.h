@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "simulate/opponents/window_transport.h"
+#include "simulate/opponents/flows/window_transport.h"
 
 namespace dlcp::simulate {
 

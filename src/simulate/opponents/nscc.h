@@ -11,7 +11,7 @@
 #include <deque>
 #include <vector>
 
-#include "simulate/opponents/window_transport.h"
+#include "simulate/opponents/flows/window_transport.h"
 #include "util/rng.h"
 
 namespace dlcp::simulate {

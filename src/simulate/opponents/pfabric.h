@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simulate/network/discipline.h"
-#include "simulate/opponents/window_transport.h"
+#include "simulate/opponents/flows/window_transport.h"
 #include "util/rng.h"
 
 namespace dlcp::simulate {

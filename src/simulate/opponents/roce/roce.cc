@@ -1,4 +1,4 @@
-#include "simulate/opponents/roce.h"
+#include "simulate/opponents/roce/roce.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/opponents/dcqcn.h"
-#include "simulate/opponents/flow_transfers.h"
+#include "simulate/opponents/flows/flow_transfers.h"
+#include "simulate/opponents/roce/dcqcn.h"
 
 namespace dlcp::simulate {
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "simulate/opponents/flow_transfers.h"
+#include "simulate/opponents/flows/flow_transfers.h"
 
 namespace dlcp::simulate {
 

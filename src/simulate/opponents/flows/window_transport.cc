@@ -1,4 +1,4 @@
-#include "simulate/opponents/window_transport.h"
+#include "simulate/opponents/flows/window_transport.h"
 
 #include <algorithm>
 #include <utility>

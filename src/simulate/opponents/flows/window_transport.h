@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "simulate/opponents/flow.h"
+#include "simulate/opponents/flows/flow.h"
 #include "simulate/transport.h"
 
 namespace dlcp::simulate {
