@@ -4,8 +4,8 @@
 
 #include "fuzz_input.h"
 #include "made_job.h"
-#include "whatif/predict.h"
-#include "whatif/run_file.h"
+#include "whatif/predict/predict.h"
+#include "whatif/run/run_file.h"
 
 using namespace dlcp::whatif;
 

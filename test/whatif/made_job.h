@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "whatif/run.h"
-#include "whatif/shares.h"
+#include "whatif/run/run.h"
+#include "whatif/steps/shares.h"
 
 namespace dlcp::whatif {
 

@@ -1,5 +1,5 @@
 // Predictions for jobs whose answer is known.
-#include "whatif/predict.h"
+#include "whatif/predict/predict.h"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // The file of a run: what is written is read back, and what is damaged is refused by name.
-#include "whatif/run_file.h"
+#include "whatif/run/run_file.h"
 
 #include "catch.h"
 #include "made_job.h"
-#include "whatif/overlap.h"
+#include "whatif/run/overlap.h"
 
 using namespace dlcp::whatif;
 

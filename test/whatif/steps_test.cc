@@ -1,5 +1,5 @@
 // Steps in a sequence of collectives.
-#include "whatif/steps.h"
+#include "whatif/steps/steps.h"
 
 #include "catch.h"
 #include "made_job.h"

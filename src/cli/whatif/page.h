@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "whatif/predict.h"
+#include "whatif/predict/predict.h"
 
 namespace dlcp::cli {
 

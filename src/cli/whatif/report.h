@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "whatif/predict.h"
+#include "whatif/predict/predict.h"
 
 namespace dlcp::cli {
 

@@ -19,7 +19,7 @@
 #include "cli/whatif/report.h"
 #include "util/result.h"
 #include "util/text/quantity.h"
-#include "whatif/run_file.h"
+#include "whatif/run/run_file.h"
 
 namespace dlcp::cli {
 namespace {

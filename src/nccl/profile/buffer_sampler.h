@@ -13,7 +13,7 @@
 
 #include "compression/format.h"
 #include "util/time.h"
-#include "whatif/run.h"
+#include "whatif/run/run.h"
 
 namespace dlcp::nccl {
 

@@ -19,8 +19,8 @@
 #include "util/system/fork_guard.h"
 #include "util/system/system_text.h"
 #include "util/system/write_file.h"
-#include "whatif/overlap.h"
-#include "whatif/run_file.h"
+#include "whatif/run/overlap.h"
+#include "whatif/run/run_file.h"
 
 namespace dlcp::nccl {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "util/time.h"
-#include "whatif/run.h"
+#include "whatif/run/run.h"
 
 namespace dlcp::nccl {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "whatif/run.h"
-#include "whatif/steps.h"
+#include "whatif/run/run.h"
+#include "whatif/steps/steps.h"
 
 namespace dlcp::whatif {
 

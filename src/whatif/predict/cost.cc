@@ -1,4 +1,4 @@
-#include "whatif/cost.h"
+#include "whatif/predict/cost.h"
 
 #include <algorithm>
 #include <cmath>

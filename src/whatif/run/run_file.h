@@ -5,7 +5,7 @@
 #include <string>
 
 #include "util/result.h"
-#include "whatif/run.h"
+#include "whatif/run/run.h"
 
 namespace dlcp::whatif {
 

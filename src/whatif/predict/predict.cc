@@ -1,4 +1,4 @@
-#include "whatif/predict.h"
+#include "whatif/predict/predict.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "whatif/overlap.h"
+#include "whatif/run/overlap.h"
 
 #include <algorithm>
 #include <cstddef>

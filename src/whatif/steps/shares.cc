@@ -1,4 +1,4 @@
-#include "whatif/shares.h"
+#include "whatif/steps/shares.h"
 
 #include <algorithm>
 #include <cmath>

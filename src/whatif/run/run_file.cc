@@ -1,4 +1,4 @@
-#include "whatif/run_file.h"
+#include "whatif/run/run_file.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "whatif/run.h"
+#include "whatif/run/run.h"
 
 namespace dlcp::whatif {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "whatif/cost.h"
-#include "whatif/run.h"
-#include "whatif/shares.h"
+#include "whatif/predict/cost.h"
+#include "whatif/run/run.h"
+#include "whatif/steps/shares.h"
 
 namespace dlcp::whatif {
 

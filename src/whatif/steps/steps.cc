@@ -1,4 +1,4 @@
-#include "whatif/steps.h"
+#include "whatif/steps/steps.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // The one sentence at the end: whether the network is worth an effort, and what to try.
 #include <fmt/format.h>
 
-#include "whatif/predict.h"
+#include "whatif/predict/predict.h"
 
 namespace dlcp::whatif {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "whatif/shares.h"
+#include "whatif/steps/shares.h"
 
 namespace dlcp::whatif {
 

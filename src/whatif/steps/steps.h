@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "whatif/run.h"
+#include "whatif/run/run.h"
 
 namespace dlcp::whatif {
 
