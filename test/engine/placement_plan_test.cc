@@ -1,5 +1,5 @@
 // Whether the card of a RoCE device places data, and what the log says about it.
-#include "engine/devices/placement_plan.h"
+#include "engine/devices/roce/placement_plan.h"
 
 #include "catch.h"
 

@@ -1,5 +1,5 @@
 // The tests of several cards for placement run at the same time, once each.
-#include "engine/devices/placement_trial.h"
+#include "engine/devices/roce/placement_trial.h"
 
 #include <atomic>
 #include <barrier>

@@ -8,7 +8,7 @@
 #include "datapath/name_selection.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/devices/carrier.h"
-#include "engine/devices/roce_access.h"
+#include "engine/devices/roce/roce_access.h"
 #include "engine/devices/udp_access.h"
 
 namespace dlcp::engine {

@@ -1,4 +1,4 @@
-#include "engine/devices/placement_plan.h"
+#include "engine/devices/roce/placement_plan.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/devices/placement_trial.h"
+#include "engine/devices/roce/placement_trial.h"
 
 namespace dlcp::engine {
 

@@ -1,12 +1,12 @@
-#include "engine/devices/roce_access.h"
+#include "engine/devices/roce/roce_access.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "datapath/verbs/verbs_options.h"
-#include "engine/devices/placement_plan.h"
-#include "engine/devices/placement_trial.h"
+#include "engine/devices/roce/placement_plan.h"
+#include "engine/devices/roce/placement_trial.h"
 
 namespace dlcp::engine {
 
