@@ -395,7 +395,8 @@ def small_mtu_behind_the_router(net):
 def mtu_black_hole(net):
     behind_a_router(net)
     net.ip("r", "link", "set", "dev", "b", "mtu", "1400")
-    net.sysctl("a", ipv4__tcp_mtu_probing=2)
+    for host in "ab":
+        net.sysctl(host, ipv4__tcp_mtu_probing=2)  # for TCP, and for the rendezvous of the ranks
     net.nft("r", "table ip f {\n chain out {\n  type filter hook output priority 0\n  icmp type destination-unreachable drop\n }\n}\n")
     return Case("10.1.0.2")
 
