@@ -34,7 +34,7 @@ def queries():
 def metrics():
     """Names as `dlcp stats --prometheus` writes them: some fixed ones, and one for each counter."""
     names = set()
-    for source in (ROOT / "src" / "cli" / "stats").glob("*.cc"):
+    for source in (ROOT / "src" / "cli" / "stats").rglob("*.cc"):
         names |= set(re.findall(r'"(dlcp_[a-z_]+)"', source.read_text()))
     counters = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "counters.md").read_text(), re.MULTILINE)
     return names | {f"dlcp_{name}_total" for name in counters if not name.startswith("dropped_")}
