@@ -163,7 +163,10 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   // message to a peer to which nothing is in flight leaves at once.
   const bool tested = connection.waited_for && connection.beside.empty() &&
                       request->state.load(std::memory_order_relaxed) == Request::State::kPending;
-  if (!tested || (sends && !endpoint_.has_in_flight(connection.id))) flush(hold.now());
+  if (!tested || (sends && !endpoint_.has_in_flight(connection.id)))
+    flush(hold.now());
+  else
+    deferred_ = deferred_ || sends;
   return request;
 }
 
@@ -249,6 +252,8 @@ void Engine::count_callers(int more) {
 void Engine::step(Time now) {
   const Duration away = std::min(now - stepped_, kStepTakesMost);
   const Time end = now + away;
+  // Messages that were posted since then do not wait until what has arrived is handled.
+  if (std::exchange(deferred_, false)) flush(now);
   for (int batch = 0; (batch < kReceiveBatches || now < end) && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took time, and arrival times are relative to now
   take_events(now);

@@ -112,8 +112,8 @@ class Engine {
   Failures failures_;
   Flushes flushes_;
   Time stepped_{}, helper_wakes_ = kNever;  // the last step; when the helper's own timer expires
-  bool logged_copies_ = false;
-  bool helper_runs_ = false, helper_takes_part_ = false;
+  bool deferred_ = false;                   // messages were posted that leave with the next step
+  bool logged_copies_ = false, helper_runs_ = false, helper_takes_part_ = false;
   HelperThread helper_;
 };
 
