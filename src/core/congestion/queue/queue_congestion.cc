@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace dlcp::core {
 namespace {
@@ -161,7 +162,11 @@ void QueueCongestion::finish_round() {
 }
 
 void QueueCongestion::decide() {
-  if (queue_ > target(window_)) {
+  // A pause of a host looks like a queue for one round. If the window does not limit the sender, a
+  // queue must last for two.
+  const bool queued = queue_ > target(window_);
+  const bool lasts = std::exchange(queued_, queued);
+  if (queued && (lasts || round_.limited)) {
     on_queue();
   } else if (marks_count()) {
     cut(marked_cut());
@@ -174,7 +179,7 @@ void QueueCongestion::decide() {
     slow_start_ = false;
     rounds_since_cut_ = 0;
     resting_ = 1;
-  } else if (round_.limited) {
+  } else if (!queued && round_.limited) {
     grow();
   }
 }
