@@ -313,17 +313,20 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     if (!place) break;
     Slot& slot = parts.slots.at(*place);
     if (slot.token == 0) continue;
-    count += parts.lifecycle.guarded(now, slot.token, [&] {
+    const std::size_t sent = parts.lifecycle.guarded(now, slot.token, [&] {
       Channel* channel = slot.party.channel();
       FrameWriter frames(parts.arena, channel != nullptr ? *channel : slot.channel);
       return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count),
                                       out.size());
     });
+    count += sent;
+    if (sent > 0) parts.lifecycle.on_sent(now, slot);
     const bool full = count == out.size() || slot.party.wants_room();
     if (full) parts.agenda.want_turn(slot.index, turn_of(slot));
     parts.lifecycle.serve_in_time(slot);
     if (full) break;
   }
+  parts.agenda.end_call();
   return count;
 }
 

@@ -63,6 +63,34 @@ TEST_CASE("a short message is acknowledged sooner than a long one") {
   CHECK(clock.due() == t0 + 5us);
 }
 
+TEST_CASE(
+    "the ACK of a whole long message follows the answer, that of a part or a short one does not") {
+  AckClock clock;
+  clock.on_data(t0, middle_of_long());
+  CHECK_FALSE(clock.on_answer(t0 + 1us));
+  clock.on_data(t0, {.message_bytes = 16383, .ends_message = true, .window = 1024});
+  CHECK_FALSE(clock.on_answer(t0 + 1us));
+  clock.on_data(t0 + 2us, {.message_bytes = 16384, .ends_message = true, .window = 1024});
+  CHECK(clock.on_answer(t0 + 3us));
+  CHECK(clock.due() == t0 + 3us);
+  clock.on_sent(t0 + 3us, true);
+  CHECK_FALSE(clock.on_answer(t0 + 4us));
+}
+
+TEST_CASE("an ACK hurries if the sender asked for it, until it was sent") {
+  AckClock clock;
+  clock.on_data(t0, middle_of_long());
+  CHECK_FALSE(clock.hurries());
+  auto asking = middle_of_long();
+  asking.asked = true;
+  clock.on_data(t0, asking);
+  CHECK(clock.hurries());
+  clock.on_sent(t0, false);  // more of it follows
+  CHECK(clock.hurries());
+  clock.on_sent(t0, true);
+  CHECK_FALSE(clock.hurries());
+}
+
 TEST_CASE("the end of a long message is acknowledged at once when no receive is left") {
   AckClock clock;
   clock.on_data(t0, {.message_bytes = 1 << 20, .nothing_posted = true, .window = 1024});

@@ -51,6 +51,30 @@ TEST_CASE("answers have their turn before data, and keep the order of requests a
   CHECK_FALSE(agenda.pop_turn().has_value());
 }
 
+TEST_CASE("a follower has its turn after the data of its call, and before that of the next call") {
+  Agenda agenda;
+  agenda.want_turn(1, Agenda::Turn::kFollower);
+  agenda.want_turn(2, Agenda::Turn::kFollower);
+  agenda.want_turn(0, Agenda::Turn::kData);
+  CHECK(agenda.pop_turn() == 0u);
+  CHECK(agenda.pop_turn() == 1u);
+  agenda.end_call();
+  agenda.want_turn(0, Agenda::Turn::kData);
+  CHECK(agenda.pop_turn() == 2u);
+  CHECK(agenda.pop_turn() == 0u);
+  CHECK_FALSE(agenda.pop_turn().has_value());
+}
+
+TEST_CASE("a follower that becomes urgent has one turn, before data") {
+  Agenda agenda;
+  agenda.want_turn(1, Agenda::Turn::kFollower);
+  agenda.want_turn(0, Agenda::Turn::kData);
+  agenda.want_turn(1, Agenda::Turn::kAnswer);
+  CHECK(agenda.pop_turn() == 1u);
+  CHECK(agenda.pop_turn() == 0u);
+  CHECK_FALSE(agenda.pop_turn().has_value());
+}
+
 TEST_CASE("the time of a place that waits for its turn is at least 5 ms later") {
   Agenda agenda;
   served(agenda, at(1000));

@@ -65,7 +65,13 @@ std::shared_ptr<RecvAssociation> AssociationTable::from(const wire::Hello& hello
     association->place_with(*config.card, commons_.links);
   slot.party = association;
   slots_.name(sender, slot);
+  by_sender_[hello.sender_address] = slot.token;
   return association;
+}
+
+Slot* AssociationTable::of_sender(const wire::EndpointAddress& sender) {
+  const auto known = by_sender_.find(sender);
+  return known == by_sender_.end() ? nullptr : slots_.find(known->second);
 }
 
 std::shared_ptr<RecvAssociation> AssociationTable::joined_by(const wire::Hello& hello) const {
@@ -89,8 +95,11 @@ void AssociationTable::settle(Time now, Slot& slot) {
 
 void AssociationTable::release(Slot& slot) {
   if (const auto sending = slot.party.send_association()) by_peer_.erase(sending->peer_address());
-  if (const auto receiving = slot.party.recv_association())
+  if (const auto receiving = slot.party.recv_association()) {
     slots_.forget({receiving->sender_token(), receiving->sender()});
+    const auto known = by_sender_.find(receiving->sender());
+    if (known != by_sender_.end() && known->second == slot.token) by_sender_.erase(known);
+  }
   slots_.release(slot);
 }
 

@@ -29,6 +29,8 @@ class AssociationTable {
   // listener's key that sealed the HELLO.
   std::shared_ptr<RecvAssociation> from(const wire::Hello& hello, const wire::Key& key,
                                         Counters& counters, Duration keep);
+  // The latest association in which the endpoint at `sender` sends; null: none.
+  Slot* of_sender(const wire::EndpointAddress& sender);
   // The established association that a HELLO asks to join; null: not known here.
   std::shared_ptr<RecvAssociation> joined_by(const wire::Hello& hello) const;
 
@@ -46,7 +48,8 @@ class AssociationTable {
   Commons& commons_;
   SlotTable& slots_;
   Rng& rng_;
-  std::unordered_map<wire::EndpointAddress, std::uint64_t, AddressHash> by_peer_;  // -> our token
+  std::unordered_map<wire::EndpointAddress, std::uint64_t, AddressHash> by_peer_,
+      by_sender_;  // -> our token
 };
 
 }  // namespace dlcp::core

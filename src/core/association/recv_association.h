@@ -40,7 +40,6 @@ class RecvAssociation {
                   const Open& open);
   ~RecvAssociation() { credits_.leave(grant_); }
   RecvAssociation(const RecvAssociation&) = delete;
-  RecvAssociation& operator=(const RecvAssociation&) = delete;
 
   std::uint64_t token() const { return open_.token; }
   std::uint32_t place() const { return open_.place; }
@@ -81,6 +80,8 @@ class RecvAssociation {
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   // Schedules a report of the stream: at once, or delayed to share an ACK with others.
   void report(Time now, RecvStream& stream, bool at_once);
+  bool can_follow() const { return !placing_ && !ack_clock_.hurries(); }  // data, see Agenda::Turn
+  bool on_answer(Time now) { return ack_clock_.on_answer(now); }
 
   Time next_timeout() const;
   void on_timeout(Time now);

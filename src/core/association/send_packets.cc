@@ -56,8 +56,12 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView&
   rate_.update(own_rate_, bytes * per_second);
   // Time per packet at the rate of the whole endpoint.
   const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
-  auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const double packets_left =
+      std::ceil((chunk.message_bytes - chunk.offset) / static_cast<double>(payload_bytes));
+  const bool undivided =
+      chunk.message_bytes <= kUndividedBytes && window_.in_flight() + packets_left <= limit;
+  auto packets = burst_packets(config_, packet_bytes(), shared_time, undivided ? 2 * limit : limit);
   const bool small = chunk.message_bytes <= kSmallMessagePackets * payload_bytes;
   if (small && idle && config_.burst_packets_max == 0)
     packets = std::max(packets, kSmallMessagePackets);
@@ -117,6 +121,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
   header.message_bytes = static_cast<std::uint32_t>(message.size());
   const bool follows = streams_.has_next();
+  // Nothing waits for the acknowledgement of a message that leaves undivided and as the last one.
+  const bool alone = !follows && first.chunk == 0 && out.size() * payload_bytes >= message.size();
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
   const std::size_t begin = first.chunk * payload_bytes;
   std::size_t at = begin;
@@ -127,7 +133,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
   for (std::size_t i = 0; i < out.size(); ++i, ++number) {
     const std::size_t bytes = std::min(payload_bytes, message.size() - at);
-    header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);
+    header.asks_ack = (follows || i + 1 < out.size()) && !alone && window_.asks_ack(now, terms);
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
     auto payload = message.subspan(at, bytes);

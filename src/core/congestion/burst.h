@@ -18,6 +18,11 @@ inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of se
 // short for two paths.
 inline constexpr std::size_t kSmallMessagePackets = 4;
 
+// A message of at most this many bytes leaves as one burst if the window has room for it and the
+// pace permits. Two bursts would let the receiver begin earlier, but the second one costs both ends
+// more than that gains (measured: 3 us to send, 1 us to receive; 32 KiB take 4 us to receive).
+inline constexpr std::size_t kUndividedBytes = std::size_t{32} << 10;
+
 struct Burst {
   wire::PathIndex path = 0;
   std::size_t left = 0;     // packets that may still follow on the same path

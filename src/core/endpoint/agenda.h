@@ -22,25 +22,38 @@ class Agenda {
  public:
   using Place = std::uint32_t;
 
-  // Kinds of turns; kAnswer goes first: an answer must not wait for data, because the peer would
-  // count that time as network delay.
-  enum class Turn : std::uint8_t { kAnswer, kData };
+  // Kinds of turns, first to last. An answer must not wait for data, because the peer would count
+  // that time as network delay. An answer that the peer does not wait for follows the data of one
+  // call instead, because to send it takes as long as to send a short message.
+  enum class Turn : std::uint8_t { kAnswer, kData, kFollower };
 
   // The place has, or may have, something to send: it gets one turn, after the others of its kind.
   void want_turn(Place place, Turn kind) {
-    if (std::exchange(mark(place).has_turn, true)) return;
+    Mark& mark = this->mark(place);
+    if (mark.has_turn && mark.kind <= kind) return;
+    mark = {true, kind, mark.armed_at};
     turns_[static_cast<std::size_t>(kind)].push_back(place);
   }
   bool has_turn(Place place) const { return place < marks_.size() && marks_[place].has_turn; }
   std::optional<Place> pop_turn() {
-    for (RingQueue<Place>& turns : turns_) {
-      if (turns.empty()) continue;
-      const Place place = turns.front();
-      turns.pop_front();
-      marks_[place].has_turn = false;
-      return place;
+    for (std::size_t kind = 0; kind < turns_.size(); ++kind) {
+      while (!turns_[kind].empty()) {
+        const Place place = turns_[kind].front();
+        turns_[kind].pop_front();
+        Mark& mark = marks_[place];
+        if (mark.has_turn && mark.kind == Turn(kind)) {  // not replaced by an earlier kind
+          mark.has_turn = false;
+          return place;
+        }
+      }
     }
     return std::nullopt;
+  }
+  // A call has ended: what waited for its data does not wait for that of the next one.
+  void end_call() {
+    RingQueue<Place>& followers = turns_[static_cast<std::size_t>(Turn::kFollower)];
+    for (; !followers.empty(); followers.pop_front())
+      if (has_turn(followers.front())) want_turn(followers.front(), Turn::kAnswer);
   }
 
   // Serves the place at `at`. If it is already due earlier, that time remains, and the place is
@@ -79,7 +92,8 @@ class Agenda {
  private:
   struct Mark {
     bool has_turn = false;
-    Time armed_at = kNever;  // its earliest entry in timers_
+    Turn kind = Turn::kAnswer;  // of the turn
+    Time armed_at = kNever;     // its earliest entry in timers_
   };
   struct Timer {
     Time at;
@@ -97,7 +111,7 @@ class Agenda {
 
   Time now_ = Time::min() + kPatience;     // of the last take_due()
   std::vector<Mark> marks_;                // by place
-  std::array<RingQueue<Place>, 2> turns_;  // by kind
+  std::array<RingQueue<Place>, 3> turns_;  // by kind
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Timer> due_;
   std::size_t next_due_ = 0;

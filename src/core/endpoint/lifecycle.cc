@@ -74,6 +74,13 @@ void Lifecycle::serve_association(std::uint64_t token) {
   if (const Slot* slot = slots_.find(token)) serve(*slot);
 }
 
+void Lifecycle::on_sent(Time now, const Slot& slot) {
+  const auto sending = slot.party.send_association();
+  const Slot* back = sending ? associations_.of_sender(sending->peer_address()) : nullptr;
+  const auto receiving = back == nullptr ? nullptr : back->party.recv_association();
+  if (receiving && receiving->on_answer(now)) serve(*back);
+}
+
 void Lifecycle::begin_streams(Time now, SendAssociation& association) {
   std::vector<std::uint64_t> waiting;
   if (association.established())

@@ -18,7 +18,9 @@ namespace dlcp::core {
 
 inline Agenda::Turn turn_of(const Slot& slot) {
   const bool sends = slot.party.sender() != nullptr || slot.party.send_association() != nullptr;
-  return sends ? Agenda::Turn::kData : Agenda::Turn::kAnswer;
+  if (sends) return Agenda::Turn::kData;
+  const auto receiving = slot.party.recv_association();
+  return receiving && receiving->can_follow() ? Agenda::Turn::kFollower : Agenda::Turn::kAnswer;
 }
 
 class Lifecycle {
@@ -31,6 +33,8 @@ class Lifecycle {
   void follow_up(Time now, Slot& slot);
   // The same for the association of a stream, which sends the stream's packets.
   void serve_association(std::uint64_t token);
+  // Packets of the slot have left: after data, an ACK to the same peer may be due.
+  void on_sent(Time now, const Slot& slot);
   // Starts the handshakes of streams that wait for the association: of the leader only, or of all
   // streams once the association is established.
   void begin_streams(Time now, SendAssociation& association);

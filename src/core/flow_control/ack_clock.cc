@@ -5,9 +5,8 @@
 namespace dlcp::core {
 namespace {
 
-// How long an ACK is delayed, so that it can also report more data or a posted receive. After a
-// short message it is sent before the message that follows the application's answer; after a long
-// message, the application's own answer goes first.
+// How long an ACK is delayed, so that it can also report more data or a posted receive. At the end
+// of a message it follows the application's own answer, if that comes earlier (on_answer()).
 constexpr Duration kDelay = 50us;
 constexpr Duration kDelayShort = 5us;
 // An ACK later than this was not sent in time, because no call of the application came, and the
@@ -32,6 +31,7 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   // short and the application usually posts the next receive soon.
   const bool may_leave = arrival.nothing_posted && (is_long || returns_ < kComesBack);
   if (arrival.nothing_posted && arrival.ends_message) last_ended_ = now;
+  ended_ = ended_ || (arrival.ends_message && arrival.message_bytes >= kLongMessageBytes);
   if (packets_ >= every || arrival.asked || may_leave) {
     at_once(now);
     return;
@@ -51,6 +51,8 @@ void AckClock::on_posted(Time now) {
 void AckClock::on_sent(Time now, bool complete) {
   if (now > due_ + kLate) returns_ = 0;
   due_ = complete ? kNever : now;
+  hurries_ = !complete;
+  ended_ = false;
   packets_of_last_ = std::exchange(packets_, 0);
 }
 

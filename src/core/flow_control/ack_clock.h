@@ -24,10 +24,24 @@ class AckClock {
   void on_data(Time now, const Arrival& arrival);
   // A receive was posted: the sender may wait for this information.
   void on_posted(Time now);
-  void at_once(Time now) { due_ = now; }
-  void cancel() { due_ = kNever; }
+  void at_once(Time now) {
+    due_ = now;
+    hurries_ = true;
+  }
+  // A message to the sender of this data has left, probably the application's answer: an ACK that
+  // waits at the end of a message follows it. Returns whether one does.
+  bool on_answer(Time now) {
+    if (!ended_) return false;
+    by(now);
+    return true;
+  }
+  void cancel() {
+    due_ = kNever;
+    hurries_ = ended_ = false;
+  }
 
   Time due() const { return due_; }
+  bool hurries() const { return hurries_; }  // the sender waits for an ACK
   // An acknowledgement was sent. If it is not `complete`, the next one follows at once.
   void on_sent(Time now, bool complete);
 
@@ -35,6 +49,8 @@ class AckClock {
   void by(Time when) { due_ = std::min(due_, when); }
 
   Time due_ = kNever;
+  bool hurries_ = false;
+  bool ended_ = false;                 // a message, since the last acknowledgement
   Time last_ended_ = kNever;           // end of the last message, if no receive was posted
   int returns_ = 0;                    // times in a row that the application posted again at once
   std::uint32_t packets_ = 0;          // since the last acknowledgement
