@@ -15,6 +15,7 @@
 #include "datapath/gpu_memory.h"
 #include "datapath/placement.h"
 #include "util/result.h"
+#include "wire/data/placed_packet.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {
@@ -40,9 +41,9 @@ class Placer {
   // Fails if the introduction, which comes from the network, is malformed, or if the two sides have
   // no common way to place data; use ordinary packets then.
   virtual Status connect(LinkId link, std::span<const std::byte> introduction) = 0;
-  // Paths 0 .. paths()-1 of the class can carry packets in both directions. The number may shrink
-  // if the card fails.
-  virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
+  // The paths of the class that can carry packets in both directions. They become fewer if the card
+  // fails.
+  virtual wire::LinkPaths paths(LinkId link, TrafficClass traffic_class) const = 0;
   virtual LinkLimits link_limits(LinkId link) const = 0;
   // For reliable links (RC), whose card repeats packets that are lost: grows whenever the path
   // fails. Packets placed on it before have arrived or are lost, and are not repeated any more.
@@ -50,6 +51,9 @@ class Placer {
   // permission that a repeated packet needs, which breaks the path. The path works again after both
   // sides have exchanged introductions again, whose version changes.
   virtual std::uint32_t failures(LinkId, TrafficClass, wire::PathIndex) const { return 0; }
+  // For reliable links: true if a path works again, or for the first time, once introductions have
+  // been exchanged. A path that has failed is not offered for a while, and does not count then.
+  virtual bool awaits_peer(LinkId) const { return false; }
   // Destroys the queue pairs: packets that have not left are lost. Permissions of the link are
   // revoked before it returns, without events.
   virtual void close_link(LinkId link) = 0;

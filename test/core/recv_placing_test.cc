@@ -21,7 +21,7 @@ struct QuietCard final : Card {
   LinkId open_link(const wire::EndpointAddress&) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
-  std::size_t paths(LinkId, TrafficClass) const override { return 4; }
+  wire::LinkPaths paths(LinkId, TrafficClass) const override { return wire::LinkPaths::first(4); }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return 1; }
   bool connect(LinkId, std::span<const std::byte>) override { return true; }

@@ -19,12 +19,14 @@ constexpr std::uint32_t kSegmentChunks = wire::PlacedName::kSegmentChunks;
 // A card whose link can be used at once.
 struct ReadyCard final : Card {
   bool can_read = true;
-  std::size_t usable = 4;
+  wire::LinkPaths usable = wire::LinkPaths::first(4);
+  bool awaits = false;
 
   LinkId open_link(const wire::EndpointAddress&) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
-  std::size_t paths(LinkId, TrafficClass) const override { return usable; }
+  wire::LinkPaths paths(LinkId, TrafficClass) const override { return usable; }
+  bool awaits_peer(LinkId) const override { return awaits; }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return version; }
   bool connect(LinkId, std::span<const std::byte>) override { return true; }
@@ -145,17 +147,21 @@ TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the rec
 TEST_CASE("paths that fail are not used after the next acknowledgement, until they work again") {
   Sender sender;
   sender.permit(0);
-  const auto path_after_ack = [&](std::size_t usable) -> int {
-    sender.card.usable = usable;
+  const auto path_after_ack = [&](std::uint64_t usable) -> int {
+    sender.card.usable = {usable};
     wire::Ack ack;
     (void)sender.placing.resolve(sender.now, sender.flight, ack);
     const auto way = sender.way(0);
     return way ? way->path : -1;
   };
-  CHECK(path_after_ack(4) == 2);
-  CHECK(path_after_ack(1) == 0);
+  CHECK(path_after_ack(0b1111) == 2);
+  CHECK(path_after_ack(0b1) == 0);
   CHECK(path_after_ack(0) == -1);
-  CHECK(path_after_ack(4) == 2);
+  CHECK(path_after_ack(0b1111) == 2);
+  // A path that fails does not affect those behind it.
+  CHECK(path_after_ack(0b1000000) == 6);
+  CHECK(path_after_ack(0b1001010) == 6);
+  CHECK(path_after_ack(0b0001010) == 1);
 }
 
 TEST_CASE(
@@ -163,10 +169,10 @@ TEST_CASE(
   Sender sender;
   sender.permit(0);
   CHECK(sender.run(0) == 1);
-  sender.card.usable = 0;
+  sender.card.usable = {};
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK(sender.run(0) == 256);
-  sender.card.usable = 4;
+  sender.card.usable = wire::LinkPaths::first(4);
   sender.card.payload_bytes_max = 1024;
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK(sender.run(0) == 256);
@@ -211,14 +217,15 @@ TEST_CASE(
   CHECK(sender.flight.deadline() == kNever);
   CHECK(sender.placing.next_timeout() == sender.now + 10ms);
   sender.card.failed[2] = 1;
-  sender.card.usable = 2;
+  sender.card.usable = {0b11};
+  sender.card.awaits = true;
   sender.card.version = 2;
   sender.now += 10ms;
   sender.placing.on_timeout(sender.now, sender.flight);
   CHECK(sender.flight.deadline() == sender.now);
   CHECK(sender.placing.link_due(sender.now));
   CHECK(sender.way(0)->path == 0);
-  // LINK is repeated until all paths work again.
+  // LINK is repeated until no path waits for the peer.
   (void)sender.placing.take_link(sender.now, 1);
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK(sender.placing.next_timeout() < sender.now + 20ms);
@@ -227,7 +234,19 @@ TEST_CASE(
     CHECK(sender.placing.link_due(sender.now));
     (void)sender.placing.take_link(sender.now, 1);
   }
-  sender.card.usable = 4;
+  sender.card.usable = wire::LinkPaths::first(4);
+  sender.card.awaits = false;
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
+}
+
+TEST_CASE("LINK is not repeated for paths that the link does not have any more") {
+  Sender sender;
+  sender.card.is_reliable = true;
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  sender.card.usable = {0b11};  // the card could not repair the others
+  sender.card.version = 2;
+  (void)sender.placing.take_link(sender.now, 1);
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
 }

@@ -139,7 +139,8 @@ class Messages {
       opened(to_.placer().connect(to_.link, from_.placer().introduction(from_.link).view()));
       opened(from_.placer().connect(from_.link, to_.placer().introduction(to_.link).view()));
     }
-    if (from_.placer().paths(from_.link, TrafficClass::kExact) != kPaths) fail("paths are missing");
+    if (from_.placer().paths(from_.link, TrafficClass::kExact).count() != kPaths)
+      fail("paths are missing");
     is_reliable_ = from_.placer().link_limits(from_.link).is_reliable;
   }
 
@@ -188,12 +189,14 @@ class Messages {
 
   void send(std::size_t s, std::uint16_t index) {
     Slot& slot = slots_[s];
-    const std::size_t paths =
-        is_reliable_ ? from_.placer().paths(from_.link, TrafficClass::kExact) : kPaths;
-    if (paths == 0) return;
+    const auto paths = is_reliable_ ? from_.placer().paths(from_.link, TrafficClass::kExact)
+                                    : wire::LinkPaths::first(kPaths);
+    if (paths.empty()) return;
+    while (!paths.has(next_path_ % kPaths))
+      ++next_path_;
     datapath::PlacedPacket packet;
     packet.way = {from_.link, TrafficClass::kExact,
-                  static_cast<wire::PathIndex>(next_path_++ % paths)};
+                  static_cast<wire::PathIndex>(next_path_++ % kPaths)};
     packet.index = {static_cast<std::uint16_t>(s), slot.generation, index};
     packet.address = slot.permission.address + index * kPacketBytes;
     packet.key = slot.permission.key;

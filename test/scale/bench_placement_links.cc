@@ -172,7 +172,7 @@ struct Pair {
       need(on_own(
           [&](datapath::Placer& placer) { return placer.connect(link.value(), here.view()); }));
     }
-    return own.placer().paths(link.value(), kClass);
+    return own.placer().paths(link.value(), kClass).count();
   }
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dlcp/traffic_class.h"
+#include "wire/data/placed_packet.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {
@@ -37,8 +38,10 @@ class Card {
   virtual void close_link(LinkId link) = 0;  // also revokes its permissions, without events
   // Prepares that many paths of the class, or as many as the card can have.
   virtual void widen(LinkId link, TrafficClass traffic_class, std::size_t paths) = 0;
-  // The number of paths that can be used now.
-  virtual std::size_t paths(LinkId link, TrafficClass traffic_class) const = 0;
+  // The paths that can be used now.
+  virtual wire::LinkPaths paths(LinkId link, TrafficClass traffic_class) const = 0;
+  // For reliable links: true if a path can be used once the peer has answered the introduction.
+  virtual bool awaits_peer(LinkId) const { return false; }
   // The argument of the peer's connect(). Its version changes if it has to be sent again.
   virtual std::vector<std::byte> introduction(LinkId link) const = 0;
   virtual std::uint32_t introduction_version(LinkId link) const = 0;

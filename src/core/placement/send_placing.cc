@@ -1,5 +1,6 @@
 #include "core/placement/send_placing.h"
 
+#include <bit>
 #include <utility>
 
 #include "wire/data/data_header.h"
@@ -34,7 +35,7 @@ SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer
 
 // The paths of a class are made when its first packet is sent; until they can be used, the class
 // uses ordinary packets.
-std::size_t SendPlacing::paths_of(Time now, TrafficClass traffic_class) {
+const SendPlacing::Usable& SendPlacing::paths_of(Time now, TrafficClass traffic_class) {
   const auto index = static_cast<std::size_t>(traffic_class);
   if (!widened_[index]) {
     widened_[index] = true;
@@ -42,17 +43,21 @@ std::size_t SendPlacing::paths_of(Time now, TrafficClass traffic_class) {
     next_link_ = now;
     tries_ = 0;
   }
-  return usable_paths_[index];
+  return usable_[index];
 }
 
-// The number of usable paths shrinks if queue pairs fail, and grows when they are repaired. Returns
-// true if all classes that are in use have some.
+// Paths become fewer if queue pairs fail, and more when these are repaired. Returns true if all
+// classes that are in use have some.
 bool SendPlacing::update_paths() {
   bool all = true;
   for (std::size_t i = 0; i < widened_.size(); ++i) {
     if (!widened_[i]) continue;
-    usable_paths_[i] = card_.paths(link_, static_cast<TrafficClass>(i));
-    all = all && usable_paths_[i] > 0;
+    const wire::LinkPaths paths = card_.paths(link_, static_cast<TrafficClass>(i));
+    all = all && !paths.empty();
+    if (paths == usable_[i].paths) continue;
+    usable_[i].paths = paths;
+    for (std::size_t path = 0, count = 0; path < wire::LinkPaths::kMax; ++path)
+      if (paths.has(path)) usable_[i].list[count++] = static_cast<wire::PathIndex>(path);
   }
   return all;
 }
@@ -64,9 +69,7 @@ void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   }
   limits_ = card_.limits(link_);
   const bool all_classes = update_paths();
-  const std::size_t usable = usable_paths_[static_cast<std::size_t>(TrafficClass::kExact)];
-  if (all_classes && (!limits_.is_reliable || usable >= paths_most_)) next_link_ = kNever;
-  paths_most_ = std::max(paths_most_, usable);
+  if (all_classes && !card_.awaits_peer(link_)) next_link_ = kNever;
   if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
   look(now, flight);
 }
@@ -74,8 +77,10 @@ void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
 // A queue pair of a path that has failed is replaced by another, of which the peer must be told.
 void SendPlacing::look(Time now, Flight& flight) {
   if (!limits_.is_reliable) return;
-  failures_.resize(paths_most_);
-  for (std::size_t path = 0; path < paths_most_; ++path) {
+  const wire::LinkPaths usable = usable_[static_cast<std::size_t>(TrafficClass::kExact)].paths;
+  failures_.resize(
+      std::max(failures_.size(), static_cast<std::size_t>(std::bit_width(usable.bits))));
+  for (std::size_t path = 0; path < failures_.size(); ++path) {
     const auto index = static_cast<wire::PathIndex>(path);
     const std::uint32_t failures = card_.failures(link_, TrafficClass::kExact, index);
     if (std::exchange(failures_[path], failures) != failures) flight.on_path_failed(now, index);
@@ -137,12 +142,13 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
     permission->checked = true;
     permission->usable = card_.can_place_from(whole);
   }
-  const std::size_t paths = paths_of(now, sent.traffic_class);
+  const Usable& usable = paths_of(now, sent.traffic_class);
+  const std::size_t paths = usable.paths.count();
   const std::uint32_t place = chunk.chunk % wire::PlacedName::kSegmentChunks;
   const wire::Permit& permit = permission->permit;
   const std::uint64_t offset = std::uint64_t{place} * chunk_bytes;
   if (!permission->usable || paths == 0 || offset + sent.bytes > permit.bytes) return std::nullopt;
-  const auto used = static_cast<wire::PathIndex>(path % paths);
+  const wire::PathIndex used = usable.paths.has(path) ? path : usable.list[path % paths];
   const bool is_full = flight.sent_since_unknown(used) >= limits_.packets_per_path_max;
   if (is_full || (flight.next_number(used) + 1) % kPlacedInRowMax == 0) return std::nullopt;
   return Way{.target = {permit.address + offset, permit.key, 0, link_},
@@ -159,7 +165,7 @@ void SendPlacing::on_sent(Time now) {
 
 std::size_t SendPlacing::ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes) {
   const bool possible = !is_suspended(now) && limits_.payload_bytes_max >= chunk_bytes &&
-                        usable_paths_[static_cast<std::size_t>(TrafficClass::kExact)] > 0;
+                        !usable_[static_cast<std::size_t>(TrafficClass::kExact)].paths.empty();
   const Permission* permission = possible ? find(chunk) : nullptr;
   if (permission != nullptr && (permission->usable || !permission->checked)) return 1;
   return wire::PlacedName::kSegmentChunks - chunk.chunk % wire::PlacedName::kSegmentChunks;

@@ -75,7 +75,12 @@ class SendPlacing {
            segment;
   }
   Permission* find(const ChunkRef& chunk);
-  std::size_t paths_of(Time now, TrafficClass traffic_class);
+  // The paths of one class that can be used now.
+  struct Usable {
+    wire::LinkPaths paths;
+    std::array<wire::PathIndex, wire::LinkPaths::kMax> list{};  // the same
+  };
+  const Usable& paths_of(Time now, TrafficClass traffic_class);
   bool update_paths();
   void look(Time now, Flight& flight);
   // Too many packets in a row were not reported, and it is not the time of the next trial.
@@ -84,11 +89,10 @@ class SendPlacing {
   Card& card_;
   LinkId link_ = 0;
   std::size_t paths_;
-  std::array<std::size_t, kTrafficClassCount> usable_paths_{};
+  std::array<Usable, kTrafficClassCount> usable_{};
   std::array<bool, kTrafficClassCount> widened_{};
   Card::Limits limits_;
   std::vector<std::uint32_t> failures_;  // by path, as the card reported them last
-  std::size_t paths_most_ = 0;           // that could be used at a time
   Time next_link_ = kNever;
   Time next_look_ = kNever;
   unsigned tries_ = 0;

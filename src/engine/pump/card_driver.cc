@@ -35,8 +35,12 @@ void CardDriver::widen(core::LinkId link, TrafficClass traffic_class, std::size_
   (void)placer_.widen(link_of(link), traffic_class, paths);
 }
 
-std::size_t CardDriver::paths(core::LinkId link, TrafficClass traffic_class) const {
+wire::LinkPaths CardDriver::paths(core::LinkId link, TrafficClass traffic_class) const {
   return placer_.paths(link_of(link), traffic_class);
+}
+
+bool CardDriver::awaits_peer(core::LinkId link) const {
+  return placer_.awaits_peer(link_of(link));
 }
 
 std::vector<std::byte> CardDriver::introduction(core::LinkId link) const {

@@ -20,7 +20,8 @@ class CardDriver final : public core::Card {
   core::LinkId open_link(const wire::EndpointAddress& peer) override;
   void close_link(core::LinkId link) override;
   void widen(core::LinkId link, TrafficClass traffic_class, std::size_t paths) override;
-  std::size_t paths(core::LinkId link, TrafficClass traffic_class) const override;
+  wire::LinkPaths paths(core::LinkId link, TrafficClass traffic_class) const override;
+  bool awaits_peer(core::LinkId link) const override;
   std::vector<std::byte> introduction(core::LinkId link) const override;
   std::uint32_t introduction_version(core::LinkId link) const override;
   bool connect(core::LinkId link, std::span<const std::byte> introduction) override;

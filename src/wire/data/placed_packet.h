@@ -2,6 +2,8 @@
 // PlacedTarget replaces the header; no other packet has a header of this size.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -30,6 +32,22 @@ inline void set_placed_target(const PlacedTarget& target, TxPacket& packet) {
   std::memcpy(packet.header.data(), &target, sizeof target);
   packet.header_bytes = kPlacedTargetBytes;
 }
+
+// Paths of one class of a link to the receiver's card.
+struct LinkPaths {
+  static constexpr std::size_t kMax = 64;  // numbers below this
+
+  static constexpr LinkPaths first(std::size_t count) {
+    return {count < kMax ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0}};
+  }
+  constexpr bool has(std::size_t path) const { return path < kMax && (bits >> path & 1) != 0; }
+  constexpr void add(std::size_t path) { bits |= std::uint64_t{1} << path; }
+  constexpr std::size_t count() const { return static_cast<std::size_t>(std::popcount(bits)); }
+  constexpr bool empty() const { return bits == 0; }
+  friend bool operator==(const LinkPaths&, const LinkPaths&) = default;
+
+  std::uint64_t bits = 0;  // bit p: path p
+};
 
 // Packets that the card has placed: chunks name.chunk, name.chunk + 1, ... of one segment, which
 // arrived one after the other on one path. The name of packet i is name + i, with flags of its own.

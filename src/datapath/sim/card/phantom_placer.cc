@@ -98,11 +98,12 @@ Status PhantomPlacer::connect(LinkId id, std::span<const std::byte> introduction
   return Unit{};
 }
 
-std::size_t PhantomPlacer::paths(LinkId id, TrafficClass traffic_class) const {
+wire::LinkPaths PhantomPlacer::paths(LinkId id, TrafficClass traffic_class) const {
   const auto found = links_.find(id);
-  if (found == links_.end()) return 0;
+  if (found == links_.end()) return {};
   const std::size_t c = index_of(traffic_class);
-  return std::min(found->second.own.connected[c], found->second.theirs.connected[c]);
+  return wire::LinkPaths::first(
+      std::min(found->second.own.connected[c], found->second.theirs.connected[c]));
 }
 
 LinkLimits PhantomPlacer::link_limits(LinkId id) const {

@@ -43,7 +43,7 @@ class PhantomPlacer final : public Placer {
   Introduction introduction(LinkId link) const override;
   std::uint32_t introduction_version(LinkId link) const override;
   Status connect(LinkId link, std::span<const std::byte> introduction) override;
-  std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
+  wire::LinkPaths paths(LinkId link, TrafficClass traffic_class) const override;
   LinkLimits link_limits(LinkId link) const override;
   void close_link(LinkId link) override;
   PermissionId permit(LinkId link, std::span<std::byte> memory) override;

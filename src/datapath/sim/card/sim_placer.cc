@@ -25,10 +25,7 @@ Duration up_to(Rng& rng, Duration most) {
 }  // namespace
 
 PlacementLimits SimPlacer::placement_limits() const {
-  PlacementLimits limits;
-  limits.paths_max = static_cast<std::uint32_t>(paths_);
-  limits.is_reliable = config_.is_reliable;
-  return limits;
+  return {config_.is_reliable, static_cast<std::uint32_t>(paths_), {}};
 }
 
 // ---- links ----
@@ -116,16 +113,27 @@ bool SimPlacer::is_joined(LinkId id, const Link& link, std::size_t path) const {
              reliable_.epoch({id, static_cast<wire::PathIndex>(path)});
 }
 
-std::size_t SimPlacer::paths(LinkId id, TrafficClass traffic_class) const {
+// The paths that both sides know.
+wire::LinkPaths SimPlacer::shared(LinkId id, TrafficClass traffic_class) const {
   const Link* link = find(id);
   const bool heard = link != nullptr && link->theirs.heard_link == link->own.link &&
                      (link->theirs.heard_classes & bit_of(traffic_class)) != 0;
-  const std::size_t usable = heard ? std::min(paths_, config_.paths_max) : 0;
-  if (!config_.is_reliable) return usable;
-  std::size_t count = 0;
-  while (count < usable && is_joined(id, *link, count))
-    ++count;
-  return count;
+  const std::size_t most = config_.is_reliable ? ReliablePaths::kPathsMax : paths_;
+  return wire::LinkPaths::first(heard ? std::min({most, paths_, config_.paths_max}) : 0);
+}
+
+wire::LinkPaths SimPlacer::paths(LinkId id, TrafficClass traffic_class) const {
+  const wire::LinkPaths known = shared(id, traffic_class);
+  if (!config_.is_reliable || known.empty()) return known;
+  wire::LinkPaths joined;
+  for (std::size_t path = 0; path < ReliablePaths::kPathsMax; ++path)
+    if (known.has(path) && is_joined(id, *find(id), path)) joined.add(path);
+  return joined;
+}
+
+bool SimPlacer::awaits_peer(LinkId id) const {
+  const auto exact = TrafficClass::kExact;  // others are not placed over reliable links
+  return config_.is_reliable && paths(id, exact) != shared(id, exact);
 }
 
 LinkLimits SimPlacer::link_limits(LinkId id) const {

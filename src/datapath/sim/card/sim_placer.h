@@ -55,7 +55,8 @@ class SimPlacer final : public Placer, public EventSink {
   Introduction introduction(LinkId link) const override;
   std::uint32_t introduction_version(LinkId link) const override;
   Status connect(LinkId link, std::span<const std::byte> introduction) override;
-  std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
+  wire::LinkPaths paths(LinkId link, TrafficClass traffic_class) const override;
+  bool awaits_peer(LinkId link) const override;
   LinkLimits link_limits(LinkId link) const override;
   std::uint32_t failures(LinkId link, TrafficClass c, wire::PathIndex path) const override;
   void close_link(LinkId link) override;
@@ -79,6 +80,7 @@ class SimPlacer final : public Placer, public EventSink {
   bool take_reliable(Time now, Frame& frame);
   void send(Time now, const ReliablePaths::Key& key, const Frame& frame);
   void introduce_paths(LinkId id, Link& link);
+  wire::LinkPaths shared(LinkId id, TrafficClass traffic_class) const;
   bool is_joined(LinkId id, const Link& link, std::size_t path) const;
   void finish(Time now, InProgress& write);
   void finish_due(Time now, PermissionId forced = PermissionId::kNone);

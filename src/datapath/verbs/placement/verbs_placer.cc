@@ -105,7 +105,7 @@ Status VerbsPlacer::connect(LinkId link, std::span<const std::byte> introduction
   return links_.connect(link, introduction);
 }
 
-std::size_t VerbsPlacer::paths(LinkId link, TrafficClass traffic_class) const {
+wire::LinkPaths VerbsPlacer::paths(LinkId link, TrafficClass traffic_class) const {
   return links_.paths(link, traffic_class);
 }
 

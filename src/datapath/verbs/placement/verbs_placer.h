@@ -1,7 +1,6 @@
 // The Placer (datapath/placer.h) of a verbs datapath: RDMA WRITE WITH IMMEDIATE over connected
-// queue pairs, one packet per message of a queue pair. A message of several packets that loses its
-// last one makes a Soft-RoCE queue pair deaf for ever; one of a single packet is placed whole or
-// not at all.
+// queue pairs, one packet per message: it is placed whole or not at all. A longer message that
+// loses its last packet makes a Soft-RoCE queue pair deaf for ever.
 #pragma once
 
 #include <array>
@@ -44,7 +43,8 @@ class VerbsPlacer final : public Placer {
   Introduction introduction(LinkId link) const override;
   std::uint32_t introduction_version(LinkId link) const override;
   Status connect(LinkId link, std::span<const std::byte> introduction) override;
-  std::size_t paths(LinkId link, TrafficClass traffic_class) const override;
+  wire::LinkPaths paths(LinkId link, TrafficClass traffic_class) const override;
+  bool awaits_peer(LinkId link) const override { return links_.awaits_peer(link); }
   LinkLimits link_limits(LinkId link) const override;
   std::uint32_t failures(LinkId link, TrafficClass c, wire::PathIndex path) const override;
   void close_link(LinkId link) override;

@@ -102,9 +102,10 @@ class Protocol {
     packet.key = slot.permission.key;
     packet.payload = source(s).subspan(index * kPacketBytes, kPacketBytes);
     if (is_reliable_) {
-      const std::size_t paths = pair_.a.placer().paths(pair_.a.link, TrafficClass::kExact);
-      if (paths == 0) return;
-      packet.way.path = static_cast<wire::PathIndex>(packet.way.path % paths);
+      const auto paths = pair_.a.placer().paths(pair_.a.link, TrafficClass::kExact);
+      if (paths.empty()) return;
+      while (!paths.has(packet.way.path))
+        packet.way.path = static_cast<wire::PathIndex>((packet.way.path + 1) % kPaths);
     }
     slot.path[index] = packet.way.path;
     slot.failures[index] = failures_of(packet.way.path);

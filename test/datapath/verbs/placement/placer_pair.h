@@ -77,7 +77,7 @@ struct Pair {
     open_links();
     REQUIRE(a.placer().widen(a.link, TrafficClass::kExact, paths).ok());
     introduce();
-    REQUIRE(a.placer().paths(a.link, TrafficClass::kExact) == paths);
+    REQUIRE(a.placer().paths(a.link, TrafficClass::kExact).count() == paths);
   }
   // Events of side b; takes all there are.
   std::vector<PermissionEvent> events() {

@@ -14,7 +14,7 @@ struct ReliablePair : Pair {
       : Pair(PermissionKind::kRegion, PlacementTransport::kRc) {
     connect(paths);
   }
-  std::size_t paths() { return a.placer().paths(a.link, TrafficClass::kExact); }
+  std::size_t paths() { return a.placer().paths(a.link, TrafficClass::kExact).count(); }
   std::uint32_t failures(wire::PathIndex path) {
     return a.placer().failures(a.link, TrafficClass::kExact, path);
   }

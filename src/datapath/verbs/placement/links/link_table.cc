@@ -186,20 +186,37 @@ Status LinkTable::join(QueueTable::Slot& slot, const QueueRemote& remote) {
   return Unit{};
 }
 
-std::size_t LinkTable::paths(LinkId id, TrafficClass traffic_class) {
+LinkTable::State LinkTable::state_of(const Link& link, std::size_t traffic_class,
+                                     std::size_t path) {
+  const auto& remote = link.remote.classes[traffic_class][path];
+  const QueueTable::Slot& slot = queues_.at(link.queues[traffic_class][path]);
+  if (slot.queue->queue_pair() == nullptr || slot.needs_repair()) return State::kBroken;
+  const bool is_joined = !is_reliable() || (remote.connected_to == slot.queue->number() &&
+                                            remote.queue_pair == slot.remote.queue_pair);
+  return slot.remote.queue_pair != 0 && remote.is_connected && is_joined ? State::kUsable
+                                                                         : State::kAwaitsPeer;
+}
+
+wire::LinkPaths LinkTable::paths(LinkId id, TrafficClass traffic_class) {
+  wire::LinkPaths usable;
   const Link* const link = find(id);
-  if (link == nullptr) return 0;
-  const auto& own = link->queues[static_cast<std::size_t>(traffic_class)];
-  const auto& remote = link->remote.classes[static_cast<std::size_t>(traffic_class)];
-  std::size_t count = 0;
-  while (count < std::min(own.size(), remote.size()) && remote[count].is_connected) {
-    const QueueTable::Slot& slot = queues_.at(own[count]);
-    const bool is_joined = !is_reliable() || (remote[count].connected_to == slot.queue->number() &&
-                                              remote[count].queue_pair == slot.remote.queue_pair);
-    if (slot.remote.queue_pair == 0 || slot.needs_repair() || !is_joined) break;
-    ++count;
+  if (link == nullptr) return usable;
+  const auto c = static_cast<std::size_t>(traffic_class);
+  const std::size_t shared = std::min(link->queues[c].size(), link->remote.classes[c].size());
+  for (std::size_t path = 0; path < shared; ++path)
+    if (state_of(*link, c, path) == State::kUsable) usable.add(path);
+  return usable;
+}
+
+bool LinkTable::awaits_peer(LinkId id) {
+  const Link* const link = find(id);
+  if (link == nullptr || !is_reliable()) return false;
+  for (std::size_t c = 0; c < link->queues.size(); ++c) {
+    const std::size_t shared = std::min(link->queues[c].size(), link->remote.classes[c].size());
+    for (std::size_t path = 0; path < shared; ++path)
+      if (state_of(*link, c, path) == State::kAwaitsPeer) return true;
   }
-  return count;
+  return false;
 }
 
 std::uint32_t LinkTable::failures(LinkId id, TrafficClass traffic_class, wire::PathIndex path) {

@@ -12,6 +12,7 @@
 #include "datapath/verbs/placement/links/introduction.h"
 #include "datapath/verbs/placement/queue_pairs/chains.h"
 #include "datapath/verbs/placement/queue_pairs/queue_table.h"
+#include "wire/data/placed_packet.h"
 
 namespace dlcp::datapath {
 
@@ -35,7 +36,8 @@ class LinkTable {
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths);
   Introduction introduction(LinkId link);
   Status connect(LinkId link, std::span<const std::byte> introduction);
-  std::size_t paths(LinkId link, TrafficClass traffic_class);
+  wire::LinkPaths paths(LinkId link, TrafficClass traffic_class);
+  bool awaits_peer(LinkId link);
   std::uint32_t failures(LinkId link, TrafficClass traffic_class, wire::PathIndex path);
   void close(LinkId link);
 
@@ -51,6 +53,9 @@ class LinkTable {
   Status connect_class(Link& link, std::size_t traffic_class);
   Status follow(Link& link, std::size_t traffic_class, std::size_t path);
   Status renew(Link& link, std::uint16_t index);
+  // The state of a path that both sides know.
+  enum class State : std::uint8_t { kUsable, kAwaitsPeer, kBroken };
+  State state_of(const Link& link, std::size_t traffic_class, std::size_t path);
   Status join(QueueTable::Slot& slot, const QueueRemote& remote);
 
   VerbsCard& card_;
