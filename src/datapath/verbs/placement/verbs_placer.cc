@@ -279,6 +279,8 @@ void VerbsPlacer::collect_sent(QueueTable::Group& group) {
       const ibv_wc& completion = completions_[static_cast<std::size_t>(i)];
       QueueTable::Slot* const slot = queues_.find(ConnectedQueue::name_of(completion));
       if (slot == nullptr || slot->queue == nullptr) continue;
+      if (completion.status == IBV_WC_SUCCESS && slot->queue->is_current(completion))
+        slot->pause.on_success();
       slot->queue->on_send_completion(completion);
       is_any_broken_ = is_any_broken_ || slot->queue->is_broken();
     }
@@ -297,6 +299,7 @@ void VerbsPlacer::on_received(const ibv_wc& completion, RunWriter& runs) {
     is_any_broken_ = is_any_broken_ || queue.is_broken();
     return;
   }
+  slot->pause.on_success();
   runs.add(slot->way, ntohl(completion.imm_data), completion.byte_len);
   ++counters_.placed_rx_packets;
   counters_.bytes_placed_by_nic += completion.byte_len;
@@ -329,7 +332,7 @@ std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {
 void VerbsPlacer::repair(Time now) {
   if (!is_any_broken_ || !repair_pause_.is_over(now)) return;
   repair_pause_.start(now);
-  counters_.placement_queue_pairs_reset += links_.repair();
+  counters_.placement_queue_pairs_reset += links_.repair(now);
   is_any_broken_ = std::ranges::any_of(
       queues_.slots(), [](const QueueTable::Slot& slot) { return slot.needs_repair(); });
 }

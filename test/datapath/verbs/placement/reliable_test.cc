@@ -19,11 +19,34 @@ struct ReliablePair : Pair {
     return a.placer().failures(a.link, TrafficClass::kExact, path);
   }
   // Both sides collect completions and repair queue pairs.
-  void poll() {
-    now += 1s;
+  void poll(Duration passed) {
+    now += passed;
     std::vector<PlacedRun> runs(8);
     a.placer().placed(now, runs);
     b.placer().placed(now, runs);
+  }
+  void poll() {
+    poll(1s);  // notices errors
+    poll(1s);
+  }
+  // How long the failed path 0 is left alone.
+  Duration pause() {
+    const auto before = a.placer().introduction_version(a.link);
+    const Time failed = now;
+    poll(0s);
+    REQUIRE(paths() == 0);
+    while (a.placer().introduction_version(a.link) == before) {
+      REQUIRE_FALSE(a.placer().awaits_peer(a.link));
+      poll(10ms);
+      REQUIRE(now - failed < 10s);
+    }
+    const Duration pause = now - failed;
+    poll(1s);  // a later repair is not delayed by this one
+    REQUIRE(a.placer().awaits_peer(a.link));
+    introduce();
+    REQUIRE_FALSE(a.placer().awaits_peer(a.link));
+    REQUIRE(paths() == 1);
+    return pause;
   }
   bool tell_b() { return b.placer().connect(b.link, a.placer().introduction(a.link).view()).ok(); }
   bool tell_a() { return a.placer().connect(a.link, b.placer().introduction(b.link).view()).ok(); }
@@ -130,6 +153,32 @@ TEST_CASE("a path whose packets are all lost fails after the card's last attempt
   CHECK(pair.paths() == 1);
   CHECK(pair.place(to, 0, 4) == 4);
   CHECK(pair.packets_placed() == 4);
+}
+
+TEST_CASE("a path that loses everything is tried again after pauses that double, within limits") {
+  ReliablePair pair;
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  const auto fail = [&] {
+    pair.card->loss = 1;
+    pair.place(to, 0, 1);
+    for (int step = 0; step < 300; ++step)
+      pair.card->step();
+    return pair.pause();
+  };
+  const auto work = [&] {
+    pair.card->loss = 0;
+    pair.place(to, 0, 1);
+    pair.poll(1ms);
+  };
+  for (int round = 0; round < 2; ++round) {
+    work();
+    CHECK(fail() < 100ms);
+    for (const Duration least : {100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 6400ms}) {
+      const Duration pause = fail();
+      CHECK(pause >= least);
+      CHECK(pause <= least + 150ms);
+    }
+  }
 }
 
 TEST_CASE("introductions of earlier queue pairs, late and out of order, do not matter") {

@@ -237,11 +237,11 @@ void LinkTable::close(LinkId id) {
 
 // A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair needs a new
 // one at the peer too.
-std::size_t LinkTable::repair() {
+std::size_t LinkTable::repair(Time now) {
   std::size_t repaired = 0;
   for (std::size_t index = 0; index < queues_.slots().size(); ++index) {
     QueueTable::Slot& slot = queues_.at(index);
-    if (!slot.needs_repair()) continue;
+    if (!slot.needs_repair() || (is_reliable() && !slot.pause.is_over(now))) continue;
     Link* const link = find(slot.way.link);
     const bool is_repaired =
         is_reliable() ? link != nullptr && renew(*link, static_cast<std::uint16_t>(index))

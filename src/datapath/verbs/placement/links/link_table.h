@@ -43,8 +43,9 @@ class LinkTable {
 
   Link* find(LinkId link);
   // Repairs queues that are broken, and returns how many. UC: by a reset; their numbers do not
-  // change. RC: by a new queue, which the next introductions connect.
-  std::size_t repair();
+  // change. RC: by a new queue, which the next introductions connect, after a pause if the last one
+  // has never worked.
+  std::size_t repair(Time now);
 
  private:
   bool is_reliable() const { return queues_.options().transport == PlacementTransport::kRc; }

@@ -54,6 +54,7 @@ Result<std::uint16_t> QueueTable::open(const LinkPath& way) {
   slot.way = way;
   slot.remote = {};
   slot.renewals = 0;
+  slot.pause = {};
   ++open_;
   return index;
 }
@@ -71,6 +72,7 @@ Status QueueTable::renew(std::uint16_t index) {
   slot.queue = std::move(queue).value();
   slot.remote = {};
   ++slot.renewals;
+  slot.pause.on_renewed();
   return Unit{};
 }
 

@@ -8,6 +8,7 @@
 
 #include "datapath/placement.h"
 #include "datapath/verbs/placement/queue_pairs/connected_queue.h"
+#include "datapath/verbs/placement/queue_pairs/renewal_pause.h"
 
 namespace dlcp::datapath {
 
@@ -22,6 +23,7 @@ class QueueTable {
     ConnectedQueue::Name name;  // of the next queue in this slot
     bool is_used = false;       // listed by the placer as one that may have requests
     std::uint32_t renewals = 0;
+    RenewalPause pause;  // RC
 
     // It was connected, and an error or a reset has ended that.
     bool needs_repair() const {
