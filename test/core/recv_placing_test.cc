@@ -18,7 +18,7 @@ struct QuietCard final : Card {
   std::vector<PermissionId> revoked;
   bool is_device = false;
 
-  LinkId open_link(const wire::EndpointAddress&) override { return 1; }
+  LinkId open_link(const wire::EndpointAddress&, Duration) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
   wire::LinkPaths paths(LinkId, TrafficClass) const override { return wire::LinkPaths::first(4); }

@@ -22,7 +22,7 @@ struct ReadyCard final : Card {
   wire::LinkPaths usable = wire::LinkPaths::first(4);
   bool awaits = false;
 
-  LinkId open_link(const wire::EndpointAddress&) override { return 1; }
+  LinkId open_link(const wire::EndpointAddress&, Duration) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
   wire::LinkPaths paths(LinkId, TrafficClass) const override { return usable; }
@@ -47,7 +47,7 @@ struct ReadyCard final : Card {
 struct Sender {
   ReadyCard card;
   Time now = time_from_ns(1'000'000'000);
-  SendPlacing placing{now, card, wire::EndpointAddress{}, 16};
+  SendPlacing placing{now, card, wire::EndpointAddress{}, 16, 1ms};
   Flight flight{16};
   std::vector<std::byte> message = std::vector<std::byte>(3 * kSegmentChunks * kChunkBytes);
 

@@ -132,8 +132,8 @@ class Messages {
       if (!result) fail(result.error().message());
       return result.value();
     };
-    from_.link = opened(from_.placer().open_link(to_.datapath->local_address()));
-    to_.link = opened(to_.placer().open_link(from_.datapath->local_address()));
+    from_.link = opened(from_.placer().open_link(to_.datapath->local_address(), {}));
+    to_.link = opened(to_.placer().open_link(from_.datapath->local_address(), {}));
     opened(from_.placer().widen(from_.link, TrafficClass::kExact, kPaths));
     for (int round = 0; round < 2; ++round) {
       opened(to_.placer().connect(to_.link, from_.placer().introduction(from_.link).view()));

@@ -114,8 +114,8 @@ class PlacedPackets final : public Way {
  public:
   PlacedPackets(Host& a, Host& b, std::size_t burst, std::size_t paths)
       : Way(a, b, burst, paths), runs_(burst) {
-    link_ = a.placer().open_link(b.datapath->local_address()).value();
-    const auto back = b.placer().open_link(a.datapath->local_address()).value();
+    link_ = a.placer().open_link(b.datapath->local_address(), {}).value();
+    const auto back = b.placer().open_link(a.datapath->local_address(), {}).value();
     if (!a.placer().widen(link_, TrafficClass::kExact, paths)) fail("no queue pairs");
     for (int round = 0; round < 2; ++round)
       if (!b.placer().connect(back, a.placer().introduction(link_).view()) ||

@@ -154,9 +154,9 @@ struct Pair {
   // Returns the number of paths.
   std::size_t open(bool sends) {
     const auto link = on_own([&](datapath::Placer& placer) {
-      return placer.open_link(peers.datapath->local_address());
+      return placer.open_link(peers.datapath->local_address(), {});
     });
-    const auto back = peers.placer().open_link(own.datapath->local_address());
+    const auto back = peers.placer().open_link(own.datapath->local_address(), {});
     if (!link || !back) return 0;  // ordinary packets are used
     constexpr auto kClass = TrafficClass::kExact;
     if (sends)

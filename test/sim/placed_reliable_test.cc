@@ -67,6 +67,21 @@ TEST_CASE("over RC packets that the network loses are repeated by the card only"
   CHECK(world.sum(Counter::kPacketsRetransmitted) < ordinary / 20);
 }
 
+TEST_CASE("over RC and a path longer than the card's usual time-out the card repeats nothing") {
+  auto config = reliable_hosts({});
+  for (HostConfig& host : config.network.hosts)
+    host.link = {.rate = 10'000'000'000, .delay = 20ms};  // a round trip of 80 ms
+  World world(std::move(config));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(10s);
+  for (int i = 0; i < 20; ++i)
+    world.transfer(flow, 512 << 10);
+  world.finish(10s);
+  CHECK(placed(world) > 10 * (512 << 10));
+  CHECK(sum(world).repeats == 0);
+  CHECK(sum(world).failed == 0);
+}
+
 TEST_CASE("every message placed over RC arrives over random networks") {
   std::uint64_t total = 0;
   std::uint64_t failed = 0;

@@ -64,7 +64,8 @@ void SendAssociation::establish(Time now, const wire::Started& started,
   window_.open(started.window_packets, started.window_epoch, terms.took);
   // A tag over the payload, or encryption, needs packets with headers.
   if (config_.card != nullptr && terms.protection == wire::Protection::kHeader)
-    placing_ = std::make_unique<SendPlacing>(now, *config_.card, open_.peer, config_.paths);
+    placing_ = std::make_unique<SendPlacing>(now, *config_.card, open_.peer, config_.paths,
+                                             terms.shortest());
 }
 
 const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {

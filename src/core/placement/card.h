@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dlcp/traffic_class.h"
+#include "util/time.h"
 #include "wire/data/placed_packet.h"
 #include "wire/packet.h"
 
@@ -33,8 +34,8 @@ class Card {
  public:
   virtual ~Card() = default;
 
-  // 0 if placed packets cannot reach the peer.
-  virtual LinkId open_link(const wire::EndpointAddress& peer) = 0;
+  // 0 if placed packets cannot reach the peer. `round_trip`: as measured; 0 if this end sends none.
+  virtual LinkId open_link(const wire::EndpointAddress& peer, Duration round_trip) = 0;
   virtual void close_link(LinkId link) = 0;  // also revokes its permissions, without events
   // Prepares that many paths of the class, or as many as the card can have.
   virtual void widen(LinkId link, TrafficClass traffic_class, std::size_t paths) = 0;

@@ -28,7 +28,7 @@ RecvPlacing::~RecvPlacing() {
 }
 
 bool RecvPlacing::on_link(const wire::EndpointAddress& peer, const wire::Link& frame) {
-  if (link_ == 0) link_ = card_.open_link(peer);
+  if (link_ == 0) link_ = card_.open_link(peer, Duration::zero());
   if (link_ == 0) return false;
   links_.by_link[link_] = token_;
   connected_ = card_.connect(link_, frame.introduction) || connected_;

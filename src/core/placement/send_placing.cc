@@ -26,8 +26,12 @@ constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
 
 }  // namespace
 
-SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths)
-    : card_(card), link_(card.open_link(peer)), paths_(paths), unreported_max_(kUnprovenMax) {
+SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths,
+                         Duration round_trip)
+    : card_(card),
+      link_(card.open_link(peer, round_trip)),
+      paths_(paths),
+      unreported_max_(kUnprovenMax) {
   if (link_ != 0) paths_of(now, TrafficClass::kExact);
 }
 

@@ -23,7 +23,8 @@ namespace dlcp::core {
 
 class SendPlacing {
  public:
-  SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths);
+  SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths,
+              Duration round_trip);
   ~SendPlacing() {
     if (link_ != 0) card_.close_link(link_);
   }

@@ -21,8 +21,8 @@ core::PermissionEvent::Kind kind_of(datapath::PermissionEvent::Kind kind) {
 
 // ---- the core's view of the card ----
 
-core::LinkId CardDriver::open_link(const wire::EndpointAddress& peer) {
-  const auto link = placer_.open_link(peer);
+core::LinkId CardDriver::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
+  const auto link = placer_.open_link(peer, round_trip);
   return link ? static_cast<core::LinkId>(link.value()) : 0;
 }
 

@@ -17,7 +17,7 @@ class CardDriver final : public core::Card {
  public:
   explicit CardDriver(datapath::Placer& placer) : placer_(placer) {}
 
-  core::LinkId open_link(const wire::EndpointAddress& peer) override;
+  core::LinkId open_link(const wire::EndpointAddress& peer, Duration round_trip) override;
   void close_link(core::LinkId link) override;
   void widen(core::LinkId link, TrafficClass traffic_class, std::size_t paths) override;
   wire::LinkPaths paths(core::LinkId link, TrafficClass traffic_class) const override;

@@ -20,10 +20,10 @@ struct CardConfig {
   Duration key_outlives{0};
   double refused = 0;  // share of the permissions that the card refuses
   std::size_t receives_per_path = 512;
-  std::size_t paths_max = 256;  // of each class that work
-  bool is_reliable = false;     // RC: the card repeats what is lost
-  Duration repeat_after = std::chrono::milliseconds(17);
-  unsigned repeats_max = 7;       // in a row
+  std::size_t paths_max = 256;                            // of each class that work
+  bool is_reliable = false;                               // RC: the card repeats what is lost
+  Duration repeat_after = std::chrono::milliseconds(17);  // more if the round trip is long
+  unsigned repeats_max = 7;                               // in a row
   std::uint64_t black_holes = 0;  // bit p is set: packets that this card sends on path p are lost
 };
 

@@ -36,7 +36,7 @@ PlacementLimits PhantomPlacer::placement_limits() const {
 
 // ---- links ----
 
-Result<LinkId> PhantomPlacer::open_link(const wire::EndpointAddress& peer) {
+Result<LinkId> PhantomPlacer::open_link(const wire::EndpointAddress& peer, Duration) {
   if (kQueuePairsMax - open_ < kPathsPerLinkMin)
     return Error{ErrorCode::kSystem, "no room for another link", ""};
   const LinkId id{++last_link_};

@@ -38,7 +38,7 @@ class PhantomPlacer final : public Placer {
   Time next_report() const;
 
   PlacementLimits placement_limits() const override;
-  Result<LinkId> open_link(const wire::EndpointAddress& peer) override;
+  Result<LinkId> open_link(const wire::EndpointAddress& peer, Duration round_trip) override;
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
   Introduction introduction(LinkId link) const override;
   std::uint32_t introduction_version(LinkId link) const override;

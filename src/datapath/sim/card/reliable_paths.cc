@@ -2,11 +2,17 @@
 
 #include <utility>
 
+#include "datapath/repeat_time.h"
 #include "util/hash/crc32c.h"
 
 namespace dlcp::datapath::sim {
 
+void ReliablePaths::open(LinkId link, Duration round_trip) {
+  patience_[link] = 1 << (repeat_exponent(round_trip) - repeat_exponent(Duration::zero()));
+}
+
 void ReliablePaths::close(LinkId link) {
+  patience_.erase(link);
   std::erase_if(
       senders_, [&](const auto& entry) { return entry.first.first == link; });
   std::erase_if(receivers_, [&](const auto& entry) { return entry.first.first == link; });
@@ -19,9 +25,11 @@ std::uint32_t ReliablePaths::epoch(const Key& key) const {
   return found == senders_.end() ? 1 : found->second.epoch;
 }
 
-void ReliablePaths::wait(Time now, Sender& sender) {
-  sender.repeat_at = sender.unfinished.empty() ? kNever : now + config_.repeat_after;
-  if (sender.repeat_at != kNever) schedule_(sender.repeat_at);
+void ReliablePaths::wait(Time now, const Key& key, Sender& sender) {
+  sender.repeat_at = kNever;
+  if (sender.unfinished.empty()) return;
+  sender.repeat_at = now + config_.repeat_after * patience_.at(key.first);
+  schedule_(sender.repeat_at);
 }
 
 void ReliablePaths::post(Time now, const Key& key, Frame frame) {
@@ -30,7 +38,7 @@ void ReliablePaths::post(Time now, const Key& key, Frame frame) {
   frame.placed->epoch = sender.epoch;
   frame.placed->number = sender.next++;
   sender.unfinished.push_back(std::move(frame));
-  if (sender.unfinished.size() == 1) wait(now, sender);
+  if (sender.unfinished.size() == 1) wait(now, key, sender);
   send_(now, key, sender.unfinished.back());
 }
 
@@ -42,7 +50,7 @@ void ReliablePaths::fail(Sender& sender) {
 }
 
 void ReliablePaths::repeat(Time now, const Key& key, Sender& sender) {
-  wait(now, sender);
+  wait(now, key, sender);
   for (const Frame& frame : sender.unfinished) {
     ++repeats_;
     send_(now, key, frame);
@@ -61,7 +69,7 @@ void ReliablePaths::on_answer(Time now, const Key& key, const PlacedHead& answer
   }
   if (any) {
     sender.tries = 0;
-    wait(now, sender);
+    wait(now, key, sender);
   }
   if (answer.kind == PlacedHead::Kind::kGap) repeat(now, key, sender);
 }

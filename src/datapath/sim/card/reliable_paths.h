@@ -29,6 +29,7 @@ class ReliablePaths {
 
   ReliablePaths(const CardConfig& config, Send send, Schedule schedule)
       : config_(config), send_(std::move(send)), schedule_(std::move(schedule)) {}
+  void open(LinkId link, Duration round_trip);
   void close(LinkId link);
 
   // --- the sender's side
@@ -66,12 +67,13 @@ class ReliablePaths {
   };
   void answer(Time now, const Key& key, const Frame& frame, PlacedHead::Kind kind);
   void repeat(Time now, const Key& key, Sender& sender);
-  void wait(Time now, Sender& sender);
+  void wait(Time now, const Key& key, Sender& sender);
   void fail(Sender& sender);
 
   const CardConfig& config_;
   const Send send_;
   const Schedule schedule_;
+  std::map<LinkId, int> patience_;  // in config_.repeat_after
   std::map<Key, Sender> senders_;
   std::map<Key, Receiver> receivers_;
   std::uint64_t repeats_ = 0;

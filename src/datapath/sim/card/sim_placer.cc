@@ -35,7 +35,7 @@ const SimPlacer::Link* SimPlacer::find(LinkId link) const {
   return found == links_.end() ? nullptr : &found->second;
 }
 
-Result<LinkId> SimPlacer::open_link(const wire::EndpointAddress& peer) {
+Result<LinkId> SimPlacer::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
   const auto host = host_at(peer);
   if (!host) return Error{ErrorCode::kInvalidUsage, "not the address of a simulated host", ""};
   const LinkId id{++last_link_};
@@ -43,6 +43,7 @@ Result<LinkId> SimPlacer::open_link(const wire::EndpointAddress& peer) {
   link.peer = *host;
   link.own.link = last_link_;
   if (config_.is_reliable) link.own.epochs.fill(1);
+  reliable_.open(id, round_trip);
   return id;
 }
 

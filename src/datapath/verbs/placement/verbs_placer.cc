@@ -77,7 +77,7 @@ PlacementLimits VerbsPlacer::placement_limits() const {
           static_cast<std::uint32_t>(kPathsPerClassMax), options_.ability.places_in_gpus()};
 }
 
-Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer) {
+Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
   const auto address = decode_device_address(peer);
   if (!address || address->ip.family != card_.port.gid.ip.family) {
     return Error{ErrorCode::kInvalidUsage,
@@ -85,7 +85,7 @@ Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer) {
                              address ? to_string(*address) : "an address that is not RoCE"),
                  "data of this connection is sent in packets that are copied"};
   }
-  return links_.open(address->ip);
+  return links_.open(address->ip, round_trip);
 }
 
 Status VerbsPlacer::widen(LinkId link, TrafficClass traffic_class, std::size_t paths) {

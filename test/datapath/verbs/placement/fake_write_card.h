@@ -177,7 +177,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
       if (qp->qp_type == IBV_QPT_RC) set_expected(qp->qp_num, attributes->rq_psn);
     }
     if (attributes->qp_state == IBV_QPS_RTS && qp->qp_type == IBV_QPT_RC)
-      set_next(qp->qp_num, attributes->sq_psn);
+      set_next(qp->qp_num, *attributes);
     qp->state = attributes->qp_state;
     return 0;
   }

@@ -121,7 +121,7 @@ TEST_CASE("the end of a registration revokes permissions in it before it returns
 TEST_CASE("closing a link revokes its permissions without events, and only its own") {
   Permissions pair;
   const Permission other = [&] {
-    const LinkId link = pair.b.placer().open_link(pair.a.datapath->local_address()).value();
+    const LinkId link = pair.b.placer().open_link(pair.a.datapath->local_address(), {}).value();
     pair.b.placer().permit(link, pair.b.piece(8, 4));
     return pair.events().at(0).permission;
   }();

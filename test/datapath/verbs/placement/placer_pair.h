@@ -62,9 +62,9 @@ struct Pair {
     CHECK(card->queue_pairs() == 0);
   }
 
-  void open_links() {
-    a.link = a.placer().open_link(b.datapath->local_address()).value();
-    b.link = b.placer().open_link(a.datapath->local_address()).value();
+  void open_links(Duration round_trip = {}) {
+    a.link = a.placer().open_link(b.datapath->local_address(), round_trip).value();
+    b.link = b.placer().open_link(a.datapath->local_address(), {}).value();
   }
   // Sends each side's introduction to the other until both know everything.
   void introduce() {
@@ -73,8 +73,8 @@ struct Pair {
       REQUIRE(a.placer().connect(a.link, b.placer().introduction(b.link).view()).ok());
     }
   }
-  void connect(std::size_t paths = 2) {
-    open_links();
+  void connect(std::size_t paths = 2, Duration round_trip = {}) {
+    open_links(round_trip);
     REQUIRE(a.placer().widen(a.link, TrafficClass::kExact, paths).ok());
     introduce();
     REQUIRE(a.placer().paths(a.link, TrafficClass::kExact).count() == paths);

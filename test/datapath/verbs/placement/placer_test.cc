@@ -128,8 +128,8 @@ TEST_CASE("a smaller MTU of the peer limits the packets of the link") {
   Pair pair;
   pair.card->mtu = IBV_MTU_4096;
   Side c(pair.card, placing_options("10.0.0.3", PermissionKind::kRegion));
-  c.link = c.placer().open_link(pair.b.datapath->local_address()).value();
-  pair.b.link = pair.b.placer().open_link(c.datapath->local_address()).value();
+  c.link = c.placer().open_link(pair.b.datapath->local_address(), {}).value();
+  pair.b.link = pair.b.placer().open_link(c.datapath->local_address(), {}).value();
   REQUIRE(c.placer().widen(c.link, TrafficClass::kExact, 1).ok());
   for (int i = 0; i < 2; ++i) {
     REQUIRE(pair.b.placer().connect(pair.b.link, c.placer().introduction(c.link).view()).ok());
@@ -150,7 +150,7 @@ TEST_CASE("the first peers get more queue pairs of a device than late ones, whic
   std::vector<LinkId> links;
   std::size_t total = 0;
   for (int peer = 0; peer < 1030; ++peer) {
-    const auto link = side.placer().open_link(side.datapath->local_address());
+    const auto link = side.placer().open_link(side.datapath->local_address(), {});
     if (!link) {
       CHECK_THAT(link.error().what, Contains("no room for the queue pairs of another peer"));
       break;
@@ -169,7 +169,7 @@ TEST_CASE("the first peers get more queue pairs of a device than late ones, whic
   for (const LinkId link : links)
     side.placer().close_link(link);
   CHECK(card->queue_pairs() <= 5);
-  CHECK(side.placer().open_link(side.datapath->local_address()).ok());
+  CHECK(side.placer().open_link(side.datapath->local_address(), {}).ok());
 }
 
 TEST_CASE("a full queue accepts packets again when the card has sent some") {

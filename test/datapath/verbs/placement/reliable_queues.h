@@ -31,7 +31,7 @@ struct FakeWrite {
 
 class ReliableQueues {
  public:
-  std::uint64_t repeats_after = 30;  // steps
+  std::uint64_t repeats_after = 30;  // steps, with the least time-out of the queue pairs
   unsigned repeats_max = 7;
   std::size_t repeats = 0, doubles_taken = 0;  // results
 
@@ -47,7 +47,10 @@ class ReliableQueues {
   void set_expected(std::uint32_t queue_pair, std::uint32_t number) {
     ends_[queue_pair].expected = number;
   }
-  void set_next(std::uint32_t queue_pair, std::uint32_t number) { ends_[queue_pair].next = number; }
+  void set_next(std::uint32_t queue_pair, const ibv_qp_attr& attributes) {
+    ends_[queue_pair].next = attributes.sq_psn;
+    ends_[queue_pair].repeats_after = repeats_after << (attributes.timeout - 12);
+  }
 
   // `completion`: if the request is signalled.
   void post(std::uint64_t now, FakeWrite packet, const std::optional<ibv_wc>& completion) {
@@ -55,7 +58,7 @@ class ReliableQueues {
     packet.kind = FakeWrite::Kind::kReliable;
     packet.number = end.next;
     end.next = (end.next + 1) & kMask;
-    if (end.unfinished.empty()) end.repeat_at = now + repeats_after;
+    if (end.unfinished.empty()) end.repeat_at = now + end.repeats_after;
     end.unfinished.push_back({packet, completion});
     transmit(packet);
   }
@@ -87,7 +90,7 @@ class ReliableQueues {
     std::vector<std::uint32_t> failed;
     for (auto& [queue_pair, end] : ends_) {
       if (end.unfinished.empty() || end.repeat_at > now) continue;
-      end.repeat_at = now + repeats_after;
+      end.repeat_at = now + end.repeats_after;
       if (++end.tries > repeats_max) failed.push_back(queue_pair);
       for (const Request& request : std::deque(end.unfinished)) {
         if (end.tries > repeats_max) break;
@@ -112,6 +115,7 @@ class ReliableQueues {
     std::uint32_t next = 0;      // to be sent
     std::uint32_t expected = 0;  // to be received
     std::deque<Request> unfinished;
+    std::uint64_t repeats_after = 0;
     std::uint64_t repeat_at = 0;
     unsigned tries = 0;
     bool has_failed = false;
@@ -144,7 +148,7 @@ class ReliableQueues {
       const Request done = std::move(sender.unfinished.front());
       sender.unfinished.pop_front();
       sender.tries = 0;
-      sender.repeat_at = now + repeats_after;
+      sender.repeat_at = now + sender.repeats_after;
       if (done.completion) report(ack.to, *done.completion);
     }
   }

@@ -10,9 +10,9 @@ namespace {
 constexpr LinkPath kNowhere{};
 
 struct ReliablePair : Pair {
-  explicit ReliablePair(std::size_t paths = 1)
+  explicit ReliablePair(std::size_t paths = 1, Duration round_trip = {})
       : Pair(PermissionKind::kRegion, PlacementTransport::kRc) {
-    connect(paths);
+    connect(paths, round_trip);
   }
   std::size_t paths() { return a.placer().paths(a.link, TrafficClass::kExact).count(); }
   std::uint32_t failures(wire::PathIndex path) {
@@ -153,6 +153,23 @@ TEST_CASE("a path whose packets are all lost fails after the card's last attempt
   CHECK(pair.paths() == 1);
   CHECK(pair.place(to, 0, 4) == 4);
   CHECK(pair.packets_placed() == 4);
+}
+
+TEST_CASE("the card repeats packets later if the round trip is long") {
+  // 17 ms are 30 steps of the fake card.
+  const auto [round_trip, steps] =
+      GENERATE(std::pair<Duration, int>(0ms, 30), std::pair<Duration, int>(4ms, 30),
+               std::pair<Duration, int>(5ms, 60), std::pair<Duration, int>(20ms, 240),
+               std::pair<Duration, int>(120ms, 960), std::pair<Duration, int>(5s, 960));
+  ReliablePair pair(1, round_trip);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.card->loss = 1;
+  pair.place(to, 0, 1);
+  for (int step = 1; step < steps; ++step)
+    pair.card->step();
+  CHECK(pair.card->repeats == 0);
+  pair.card->step();
+  CHECK(pair.card->repeats == 1);
 }
 
 TEST_CASE("a path that loses everything is tried again after pauses that double, within limits") {

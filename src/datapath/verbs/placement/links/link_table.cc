@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "datapath/repeat_time.h"
+
 namespace dlcp::datapath {
 namespace {
 
@@ -34,7 +36,7 @@ LinkTable::Link* LinkTable::find(LinkId link) {
   return found != links_.end() ? &found->second : nullptr;
 }
 
-Result<LinkId> LinkTable::open(const IpAddress& peer) {
+Result<LinkId> LinkTable::open(const IpAddress& peer, Duration round_trip) {
   if (queues_.room() < kPathsPerLinkMin) {
     return Error{
         ErrorCode::kSystem,
@@ -42,7 +44,9 @@ Result<LinkId> LinkTable::open(const IpAddress& peer) {
                     to_string(card_.port), queues_.capacity()),
         "data of this connection is sent in packets that are copied"};
   }
-  links_[++last_id_].ip = peer;
+  Link& link = links_[++last_id_];
+  link.ip = peer;
+  link.repeat_exponent = repeat_exponent(round_trip);
   return static_cast<LinkId>(last_id_);
 }
 
@@ -152,8 +156,12 @@ Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
     const bool knows_other = is_reliable() && remote[p].connected_to != 0 &&
                              remote[p].connected_to != slot.queue->number();
     if (slot.remote.queue_pair != 0 || knows_other) continue;
-    const QueueRemote end{link.ip, remote[p].queue_pair, static_cast<ibv_mtu>(link.remote.mtu),
-                          marks_.flow_labels[p], marks_.tos[traffic_class]};
+    const QueueRemote end{link.ip,
+                          remote[p].queue_pair,
+                          static_cast<ibv_mtu>(link.remote.mtu),
+                          marks_.flow_labels[p],
+                          marks_.tos[traffic_class],
+                          link.repeat_exponent};
     if (auto joined = join(slot, end); !joined) return joined;
     ++link.version;
   }

@@ -25,6 +25,7 @@ class LinkTable {
   struct Link {
     IpAddress ip;
     std::array<std::vector<std::uint16_t>, kTrafficClassCount> queues;  // by class and path
+    std::uint8_t repeat_exponent = 0;
     LinkDescription remote;
     LinkLimits limits;
     std::uint32_t version = 1;
@@ -32,7 +33,7 @@ class LinkTable {
 
   LinkTable(VerbsCard& card, QueueTable& queues, ReceiveChain& receives, Marks marks);
 
-  Result<LinkId> open(const IpAddress& peer);
+  Result<LinkId> open(const IpAddress& peer, Duration round_trip);
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths);
   Introduction introduction(LinkId link);
   Status connect(LinkId link, std::span<const std::byte> introduction);

@@ -7,11 +7,10 @@
 namespace dlcp::datapath {
 namespace {
 
-// RC: the card repeats a packet after 4.096 us * 2^12 = 17 ms (cards may take up to four times as
-// long), six times, because Soft-RoCE takes seven for no limit. A path that loses everything has
-// thus failed after 118 ms. If the receiver has no receive, it reports a wait of 0.64 ms (code 12),
-// and the card repeats without limit (seven).
-constexpr std::uint8_t kTimeout = 12;
+// RC: the card repeats a packet after 17 ms, or more if the round trip is long (cards may take up
+// to four times as long), six times, because Soft-RoCE takes seven for no limit. A path that loses
+// everything has thus failed after 118 ms. If the receiver has no receive, it reports a wait of
+// 0.64 ms (code 12), and the card repeats without limit (seven).
 constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kNoReceiveRetries = 7;
 constexpr std::uint8_t kReceiverPause = 12;
@@ -115,7 +114,7 @@ Status ConnectedQueue::make_ready(const QueueRemote& remote) {
   attributes.sq_psn = first_packet(number_, remote.queue_pair);
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (is_reliable(options_)) {
-    attributes.timeout = kTimeout;
+    attributes.timeout = remote.repeat_exponent;
     attributes.retry_cnt = kRetries;
     attributes.rnr_retry = kNoReceiveRetries;
     attributes.max_rd_atomic = 1;

@@ -1,7 +1,6 @@
 // One connected queue pair (UC or RC) for placed packets: its states, the payloads that it still
-// reads, and the zero-length receives that it needs. Each has a receive queue of its own: with a
-// shared one, a write with a revoked key would consume a receive. Requests are posted in chains
-// that all queues share (chains.h).
+// reads, and the zero-length receives that it needs. Each has a receive queue of its own, because a
+// write with a revoked key would consume a shared receive. Chains are shared by all (chains.h).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +29,7 @@ struct QueueRemote {
   ibv_mtu mtu = IBV_MTU_1024;
   std::uint32_t flow_label = 0;
   std::uint8_t tos = 0;
+  std::uint8_t repeat_exponent = 12;  // RC (datapath/repeat_time.h)
 };
 
 class ConnectedQueue {
