@@ -15,9 +15,8 @@ struct Device {
   PlacementPlan plan() {
     return plan_placement(
         settings, port,
-        [this](const auto&, bool only_reliable) {
+        [this] {
           ++tests;
-          asks_for_reliable = only_reliable;
           return result;
         });
   }
@@ -26,7 +25,6 @@ struct Device {
   Result<PlacementAbility> result =
       PlacementAbility{PlacementTransport::kUc, PermissionKind::kWindow, "", {}, 1us};
   int tests = 0;
-  bool asks_for_reliable = false;
 };
 
 }  // namespace
@@ -84,7 +82,6 @@ TEST_CASE("over reliable queue pairs data is placed, except where it may be lost
   CHECK(device.plan().text ==
         "the card places received data (RC, permissions by memory windows), but not of messages "
         "that may lose data");
-  CHECK(device.asks_for_reliable == (device.settings.placement == PlacementChoice::kRc));
 }
 
 TEST_CASE("settings that need headers on all packets are stronger") {

@@ -15,7 +15,7 @@ namespace dlcp::engine {
 namespace {
 
 // `with_udp`: also over the port's interface, for peers without RoCE.
-Device device_of(datapath::RocePort port, bool with_udp) {
+Device device_of(datapath::RocePort port, const Settings& settings) {
   Device device;
   device.name = port.device;
   device.ip = port.gid.ip;
@@ -24,13 +24,13 @@ Device device_of(datapath::RocePort port, bool with_udp) {
   device.properties.guid = port.node_guid;
   device.properties.port = port.port;
   device.properties.speed_mbps = port.speed_mbps;
-  if (with_udp) {
+  if (settings.datapath == DatapathChoice::kAuto) {
     datapath::Interface from = device;
     from.name = port.gid.netdev;
     from.ip.scope = 0;
     device.accesses.push_back(udp_access(std::move(from)));
   }
-  device.accesses.push_back(roce_access(std::move(port)));
+  device.accesses.push_back(roce_access(std::move(port), settings));
   return device;
 }
 
@@ -52,7 +52,7 @@ Result<std::vector<Device>> roce_devices(const Settings& settings) {
   }
   std::vector<Device> devices;
   for (datapath::RocePort& port : ports.value())
-    devices.push_back(device_of(std::move(port), settings.datapath == DatapathChoice::kAuto));
+    devices.push_back(device_of(std::move(port), settings));
   return devices;
 }
 

@@ -20,7 +20,7 @@ PlacementPlan plan_placement(const Settings& settings, const datapath::RocePort&
   if (!settings.trace_file.empty()) return copies("DLCP_TRACE does not record placed packets");
   if (settings.placement == PlacementChoice::kAuto && datapath::is_software(port))
     return copies("DLCP_ROCE_PLACEMENT is auto and the kernel emulates this card");
-  auto tested = test(port, settings.placement == PlacementChoice::kRc);
+  auto tested = test();
   if (!tested) return copies("the card could not be tested: " + tested.error().message());
   if (!tested->places()) return copies("the card cannot place it: " + tested->reason);
   // Over RC the card repeats what is lost, also what the receiver does without.

@@ -17,9 +17,7 @@ struct PlacementPlan {
   std::string text;                    // for the log: which of the two, and why
 };
 
-// Tests the port, over reliable queue pairs only if `only_reliable`.
-using PlacementTest = std::function<Result<datapath::PlacementAbility>(const datapath::RocePort&,
-                                                                       bool only_reliable)>;
+using PlacementTest = std::function<Result<datapath::PlacementAbility>()>;
 
 // `test` is called only if its result matters, because it takes up to a second.
 PlacementPlan plan_placement(const Settings& settings, const datapath::RocePort& port,

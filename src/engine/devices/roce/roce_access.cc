@@ -26,10 +26,9 @@ std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
 
 class RoceAccess final : public Access {
  public:
-  explicit RoceAccess(datapath::RocePort port)
+  RoceAccess(datapath::RocePort port, bool only_reliable)
       : port_(std::move(port)),
-        trial_([this] { return datapath::test_placement(port_, false); }),
-        reliable_trial_([this] { return datapath::test_placement(port_, true); }) {}
+        trial_([this, only_reliable] { return datapath::test_placement(port_, only_reliable); }) {}
 
   const Carrier& over() const override { return kRoce; }
   Result<OpenedDevice> open(const Settings& settings) const override {
@@ -43,8 +42,7 @@ class RoceAccess final : public Access {
     auto opened = datapath::open_verbs(options);
     if (!opened && options.placement.places()) {
       plan.text = "received data is copied, because " + opened.error().message();
-      trial(settings.placement == PlacementChoice::kRc)
-          .replace(opened.error());  // GPU memory is not announced any more
+      trial_.replace(opened.error());  // GPU memory is not announced any more
       options.placement = {};
       opened = datapath::open_verbs(options);
     }
@@ -64,8 +62,8 @@ class RoceAccess final : public Access {
   void begin_gpu_access(const Settings& settings) const override {
     plan_placement(
         settings, port_,
-        [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
-          trial(only_reliable).begin();
+        [this]() -> PlacementTrial::Ability {
+          trial_.begin();
           return datapath::PlacementAbility{};
         });
   }
@@ -76,24 +74,17 @@ class RoceAccess final : public Access {
  private:
   PlacementPlan plan_of(const Settings& settings) const {
     return plan_placement(
-        settings, port_,
-        [this](const auto&, bool only_reliable) -> PlacementTrial::Ability {
-          return trial(only_reliable).result();
-        });
-  }
-  // One for all lanes of the device.
-  PlacementTrial& trial(bool only_reliable) const {
-    return only_reliable ? reliable_trial_ : trial_;
+        settings, port_, [this] { return trial_.result(); });
   }
 
   const datapath::RocePort port_;
-  mutable PlacementTrial trial_, reliable_trial_;
+  mutable PlacementTrial trial_;  // one for all lanes of the device
 };
 
 }  // namespace
 
-std::shared_ptr<const Access> roce_access(datapath::RocePort port) {
-  return std::make_shared<RoceAccess>(std::move(port));
+std::shared_ptr<const Access> roce_access(datapath::RocePort port, const Settings& settings) {
+  return std::make_shared<RoceAccess>(std::move(port), settings.placement == PlacementChoice::kRc);
 }
 
 }  // namespace dlcp::engine

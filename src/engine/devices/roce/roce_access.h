@@ -8,6 +8,7 @@
 
 namespace dlcp::engine {
 
-std::shared_ptr<const Access> roce_access(datapath::RocePort port);
+// The settings must be those that the device is used with.
+std::shared_ptr<const Access> roce_access(datapath::RocePort port, const Settings& settings);
 
 }  // namespace dlcp::engine
