@@ -14,7 +14,7 @@
 namespace dlcp::engine {
 namespace {
 
-// `with_udp`: also over the port's interface, for peers without RoCE.
+// With `auto`, also over the port's interface, for peers without RoCE.
 Device device_of(datapath::RocePort port, const Settings& settings) {
   Device device;
   device.name = port.device;

@@ -12,6 +12,11 @@
 
 namespace dlcp::datapath::test {
 
+struct FakeMw : ibv_mw {
+  FakeMw() : ibv_mw{} {}
+  ibv_mr* region = nullptr;  // while bound
+};
+
 struct FakeBehaviour {
   // The device may lack these.
   bool has_uc = true, has_windows = true;
@@ -21,6 +26,7 @@ struct FakeBehaviour {
   std::uint64_t copy_steps = 0;          // between the check of a write and the copy
   bool steps_on_poll = false;            // every poll is a step
   bool dead_keys_take_receives = false;  // as with a shared receive queue
+  bool keys_outlive_regions = false;     // a deregistered region can still be written to
   bool refuses_dereg = false, refuses_resets = false;
   bool fails_binds = false, fails_reads = false;  // they complete with an error
   bool holds_completions = false;                 // of sends: they cannot be polled

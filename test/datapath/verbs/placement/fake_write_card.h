@@ -23,11 +23,6 @@
 
 namespace dlcp::datapath::test {
 
-struct FakeMw : ibv_mw {
-  FakeMw() : ibv_mw{} {}
-  ibv_mr* region = nullptr;  // while bound
-};
-
 class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQueues {
  public:
   // The next moment: writes in progress end, then what is due arrives.
@@ -90,7 +85,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     for (const FakeMw* window : windows_)
       if (window->region == mr) return EBUSY;
     finish_writes([&](const FakeWrite& write) { return write.key == mr->rkey; });
-    keys_.erase(mr->rkey);
+    if (!keys_outlive_regions) keys_.erase(mr->rkey);
     ended_keys_.push_back(mr->rkey);
     access_.erase(mr);
     return FakeVerbs::dereg_mr(mr);

@@ -59,6 +59,24 @@ TEST_CASE("an unbind that does not wait for writes in progress is noticed") {
   CHECK_THAT(ability.reason, Contains("bytes changed after the permission was revoked"));
 }
 
+TEST_CASE("over RC too, an unbind that does not wait for writes in progress is noticed") {
+  Device device;
+  device.card->unbind_waits = false;
+  const PlacementAbility ability = device.test(true);
+  CHECK(to_string(ability) == "RC, permissions by memory regions");
+  CHECK_THAT(ability.reason, Contains("bytes changed after the permission was revoked"));
+}
+
+TEST_CASE("a card that writes with revoked keys is not used, over UC or RC") {
+  Device device;
+  device.card->has_windows = false;
+  device.card->keys_outlive_regions = true;
+  const PlacementAbility ability = device.test();
+  CHECK_FALSE(ability.places());
+  CHECK_THAT(ability.reason, Contains("a write with a revoked key is not dropped silently") &&
+                                 Contains("a write with a revoked key is not refused"));
+}
+
 TEST_CASE("binds that fail leave regions") {
   Device device;
   device.card->fails_binds = true;

@@ -17,8 +17,9 @@ constexpr std::byte kCanary{0xee};
 
 }  // namespace
 
-Loop::Loop(VerbsCard& card)
+Loop::Loop(VerbsCard& card, PlacementTransport transport)
     : card_(card),
+      transport_(transport),
       source_(std::size_t{128} << card.path_mtu, kPattern),
       target_(source_.size()),
       other_(source_.size()),
@@ -26,35 +27,40 @@ Loop::Loop(VerbsCard& card)
       receives_(*card.verbs) {}
 
 Result<std::unique_ptr<Loop>> Loop::open(VerbsCard& card, PlacementTransport transport) {
-  std::unique_ptr<Loop> loop(new Loop(card));
-  if (auto opened = loop->open_queues(transport); !opened) return opened.error();
+  std::unique_ptr<Loop> loop(new Loop(card, transport));
+  if (auto opened = loop->open_queues(); !opened) return opened.error();
   if (auto opened = loop->open_memory(); !opened) return opened.error();
   return loop;
 }
 
-Status Loop::open_queues(PlacementTransport transport) {
+// Also replaces the queues. The new ones are opened first, so that their numbers are different.
+Status Loop::open_queues() {
   Verbs* const verbs = card_.verbs.get();
   const auto open_cq = [&](std::uint32_t entries) {
     return CqPtr(verbs->create_cq(card_.context.get(), static_cast<int>(2 * entries), nullptr),
                  {verbs});
   };
-  send_cq_ = open_cq(kSends);
-  receive_cq_ = open_cq(kReceives);
-  if (send_cq_ == nullptr || receive_cq_ == nullptr)
+  auto queues = std::make_unique<Queues>();
+  queues->send_cq = open_cq(kSends);
+  queues->receive_cq = open_cq(kReceives);
+  if (queues->send_cq == nullptr || queues->receive_cq == nullptr)
     return verbs_error("create a completion queue", card_.port, 0);
-  const QueueOptions options{transport, kSends, kReceives};
-  for (auto* const queue : {&sender_, &receiver_}) {
-    auto opened =
-        ConnectedQueue::open(card_, send_cq_.get(), receive_cq_.get(), {}, options, counters_);
+  const QueueOptions options{transport_, kSends, kReceives};
+  for (auto* const queue : {&queues->sender, &queues->receiver}) {
+    auto opened = ConnectedQueue::open(card_, queues->send_cq.get(), queues->receive_cq.get(), {},
+                                       options, counters_);
     if (!opened) return opened.error();
     *queue = std::move(opened).value();
   }
   const auto remote = [&](const ConnectedQueue& queue) {
     return QueueRemote{card_.port.gid.ip, queue.number(), card_.path_mtu, 1, 0};
   };
-  if (auto connected = receiver_->connect(remote(*sender_)); !connected) return connected;
-  receives_.fill(*receiver_);
-  return sender_->connect(remote(*receiver_));
+  queues_ = std::move(queues);
+  has_failed_ = false;
+  ConnectedQueue& receiver = *queues_->receiver;
+  if (auto connected = receiver.connect(remote(*queues_->sender)); !connected) return connected;
+  receives_.fill(receiver);
+  return queues_->sender->connect(remote(receiver));
 }
 
 Status Loop::open_memory() {
@@ -75,20 +81,21 @@ Status Loop::open_memory() {
 void Loop::make_room() {
   ibv_wc completion{};
   const auto end = Clock::now() + kPatience;
-  while (sender_->room() == 0 && !sender_->is_broken() && Clock::now() < end)
-    if (card_.verbs->poll_cq(send_cq_.get(), 1, &completion) > 0)
-      sender_->on_send_completion(completion);
-  has_failed_ = has_failed_ || sender_->room() == 0 || sender_->is_broken();
+  while (queues_->sender->room() == 0 && !queues_->sender->is_broken() && Clock::now() < end)
+    if (card_.verbs->poll_cq(queues_->send_cq.get(), 1, &completion) > 0)
+      queues_->sender->on_send_completion(completion);
+  has_failed_ = has_failed_ || queues_->sender->room() == 0 || queues_->sender->is_broken();
 }
 
 void Loop::write(std::uint32_t key, std::size_t packets) {
   for (std::size_t i = 0; i < packets && !has_failed_; ++i) {
-    if (sender_->room() == 0) {
+    if (queues_->sender->room() == 0) {
       chain_.post();
       make_room();
       if (has_failed_) return;
     }
-    chain_.add(*sender_, {{}, {}, reinterpret_cast<std::uintptr_t>(target_.data()), key, source_},
+    chain_.add(*queues_->sender,
+               {{}, {}, reinterpret_cast<std::uintptr_t>(target_.data()), key, source_},
                source_mr_->lkey);
   }
   chain_.post();
@@ -97,16 +104,16 @@ void Loop::write(std::uint32_t key, std::size_t packets) {
 // Looks for the completion with this immediate; true if it came.
 bool Loop::collect(std::uint32_t immediate) {
   ibv_wc completion{};
-  while (card_.verbs->poll_cq(send_cq_.get(), 1, &completion) > 0)
-    sender_->on_send_completion(completion);
+  while (card_.verbs->poll_cq(queues_->send_cq.get(), 1, &completion) > 0)
+    queues_->sender->on_send_completion(completion);
   bool found = false;
-  while (!found && card_.verbs->poll_cq(receive_cq_.get(), 1, &completion) > 0) {
-    receiver_->use_receive();
+  while (!found && card_.verbs->poll_cq(queues_->receive_cq.get(), 1, &completion) > 0) {
+    queues_->receiver->use_receive();
     has_failed_ = has_failed_ || completion.status != IBV_WC_SUCCESS;
     found = completion.status == IBV_WC_SUCCESS && (completion.wc_flags & IBV_WC_WITH_IMM) != 0 &&
             ntohl(completion.imm_data) == immediate;
   }
-  receives_.fill(*receiver_);
+  receives_.fill(*queues_->receiver);
   return found;
 }
 
@@ -117,16 +124,16 @@ bool Loop::passes() {
   packet.address = reinterpret_cast<std::uintptr_t>(other_.data());
   packet.key = other_mr_->rkey;
   packet.payload = source_;
-  if (sender_->room() == 0) make_room();
+  if (queues_->sender->room() == 0) make_room();
   if (has_failed_) return false;
   std::ranges::fill(other_, kCanary);
-  chain_.add(*sender_, packet, source_mr_->lkey);
+  chain_.add(*queues_->sender, packet, source_mr_->lkey);
   chain_.post();
   const auto end = Clock::now() + kPatience;
   bool found = false;
-  while (!found && !has_failed_ && !sender_->is_broken() && Clock::now() < end)
+  while (!found && !has_failed_ && !queues_->sender->is_broken() && Clock::now() < end)
     found = collect(packet.index.pack());
-  return found && other_ == source_ && !has_failed_ && !sender_->is_broken();
+  return found && other_ == source_ && !has_failed_ && !queues_->sender->is_broken();
 }
 
 bool Loop::is_placed(std::uint32_t key) {
@@ -139,6 +146,35 @@ bool Loop::is_dropped(std::uint32_t key) {
   fill_with_canary();
   write(key, kReceives + 1);
   return passes() && is_canary_intact();
+}
+
+// RC: waits for the end of all writes, by acknowledgement or by failure.
+bool Loop::ends() {
+  ConnectedQueue& sender = *queues_->sender;
+  ibv_wc completion{};
+  const auto end = Clock::now() + kPatience;
+  while (sender.has_outstanding() && !sender.is_broken() && Clock::now() < end) {
+    while (card_.verbs->poll_cq(queues_->send_cq.get(), 1, &completion) > 0)
+      sender.on_send_completion(completion);
+    while (card_.verbs->poll_cq(queues_->receive_cq.get(), 1, &completion) > 0)
+      queues_->receiver->use_receive();
+  }
+  return !sender.has_outstanding() || sender.is_broken();
+}
+
+bool Loop::settles() {
+  if (transport_ == PlacementTransport::kRc) {
+    if (!ends()) return false;
+    if (queues_->sender->is_broken() && !open_queues()) return false;
+    receives_.fill(*queues_->receiver);
+  }
+  return passes();
+}
+
+bool Loop::is_refused(std::uint32_t key) {
+  fill_with_canary();
+  write(key, 1);
+  return ends() && queues_->sender->is_broken() && is_canary_intact();
 }
 
 void Loop::fill_with_canary() {

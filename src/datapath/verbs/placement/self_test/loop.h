@@ -30,24 +30,34 @@ class Loop {
   bool passes();
   // True if a write with this key is in target() afterwards.
   bool is_placed(std::uint32_t key);
-  // True if more writes with this key than there are receives change nothing.
+  // UC: true if more writes with this key than there are receives change nothing.
   bool is_dropped(std::uint32_t key);
+  // RC: true if a write with this key changes nothing and ends the queue pairs.
+  bool is_refused(std::uint32_t key);
+  // True if all writes have arrived or been dropped, and others can follow. RC: if some were
+  // refused, the queue pairs are replaced first.
+  bool settles();
   void fill_with_canary();
   bool is_canary_intact() const;
 
  private:
-  explicit Loop(VerbsCard& card);
-  Status open_queues(PlacementTransport transport);
+  struct Queues {
+    CqPtr send_cq, receive_cq;
+    std::unique_ptr<ConnectedQueue> sender, receiver;  // destroyed first
+  };
+  Loop(VerbsCard& card, PlacementTransport transport);
+  Status open_queues();
   Status open_memory();
   bool collect(std::uint32_t immediate);
   void make_room();
+  bool ends();
 
   VerbsCard& card_;
+  const PlacementTransport transport_;
   PlacementCounters counters_;
   std::vector<std::byte> source_, target_, other_;
   MrPtr source_mr_, target_mr_, other_mr_;
-  CqPtr send_cq_, receive_cq_;
-  std::unique_ptr<ConnectedQueue> sender_, receiver_;
+  std::unique_ptr<Queues> queues_;
   SendChain chain_;
   ReceiveChain receives_;
   std::uint16_t last_index_ = 0;

@@ -96,21 +96,25 @@ class WindowWay final : public Way {
   std::uint32_t key_ = 0;
 };
 
-// Returns what is wrong with the way; empty if it is safe. Over RC a dead key breaks the queue
-// pair; there, nothing is under way when a permission ends, because the card repeats what it lost.
+// Returns what is wrong with the way; empty if it is safe. Over RC a revoked key breaks the queue
+// pair, which is then replaced.
 std::string check_way(Way& way, Loop& loop, PlacementTransport transport) {
   if (!way.give()) return "a permission cannot be given";
   if (!loop.is_placed(way.key())) return "a write with a valid key does not arrive";
   if (!way.take()) return "a permission cannot be revoked";
-  if (transport == PlacementTransport::kRc) return "";
-  if (!loop.is_dropped(way.key())) return "a write with a revoked key is not dropped silently";
+  if (transport == PlacementTransport::kRc) {
+    if (!loop.is_refused(way.key())) return "a write with a revoked key is not refused";
+    if (!loop.settles()) return "new queue pairs do not work after a write that was refused";
+  } else if (!loop.is_dropped(way.key())) {
+    return "a write with a revoked key is not dropped silently";
+  }
   const auto end = Clock::now() + kUnderFire;
   while (Clock::now() < end) {
     if (!way.give()) return "a permission cannot be given again";
     loop.write(way.key(), kSalvo);
     if (!way.take()) return "a permission cannot be revoked again";
     loop.fill_with_canary();
-    if (!loop.passes()) return "revoking a permission in use stops the queue pair";
+    if (!loop.settles()) return "revoking a permission in use stops the queue pair";
     if (!loop.is_canary_intact()) return "bytes changed after the permission was revoked";
   }
   return "";
