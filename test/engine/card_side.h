@@ -32,8 +32,8 @@ inline std::shared_ptr<FakeWriteCard> wide_card() {
 struct Side {
   // `number` is the last part of its address, too.
   Side(const std::shared_ptr<FakeWriteCard>& card, int number, PermissionKind permissions,
-       const datapath::GpuAccess& gpu = {},
-       wire::Protection protection = wire::Protection::kHeader) {
+       const datapath::GpuAccess& gpu = {}, wire::Protection protection = wire::Protection::kHeader,
+       PlacementTransport transport = PlacementTransport::kUc) {
     datapath::VerbsOptions options;
     options.port.device = "fake";
     options.port.gid.ip = datapath::parse_ip_address(fmt::format("10.0.0.{}", number)).value();
@@ -43,7 +43,7 @@ struct Side {
     options.send_requests = 1024;
     options.placement.permissions = permissions;
     options.placement.transport =
-        permissions == PermissionKind::kNone ? PlacementTransport::kNone : PlacementTransport::kUc;
+        permissions == PermissionKind::kNone ? PlacementTransport::kNone : transport;
     options.placement.gpu = gpu;
     auto opened = VerbsDatapath::open(card, options).value();
     datapath = opened.get();
@@ -70,8 +70,10 @@ struct Side {
 
 // Two of them and a connection from the first to the second.
 struct CardPair {
-  CardPair(PermissionKind sender, PermissionKind receiver, const datapath::GpuAccess& gpu = {})
-      : a(card, 1, sender, gpu), b(card, 2, receiver, gpu) {
+  CardPair(PermissionKind sender, PermissionKind receiver, const datapath::GpuAccess& gpu = {},
+           PlacementTransport transport = PlacementTransport::kUc)
+      : a(card, 1, sender, gpu, wire::Protection::kHeader, transport),
+        b(card, 2, receiver, gpu, wire::Protection::kHeader, transport) {
     card->has_dma_buf = gpu.dma_buf;
     const auto listening = b.engine->listen(1, 1);
     sends = a.engine->connect(1, listening.invitation, b.engine->address());

@@ -11,6 +11,7 @@ using namespace dlcp;
 using namespace dlcp::engine;
 using core::Counter;
 using datapath::PermissionKind;
+using datapath::PlacementTransport;
 using datapath::test::FakeWriteCard;
 using dlcp::test::CardPair;
 
@@ -20,7 +21,9 @@ constexpr std::size_t kMessageBytes = 100'000;
 constexpr std::byte kCanary{0xc5};
 
 struct Pair : CardPair {
-  explicit Pair(PermissionKind sender, PermissionKind receiver) : CardPair(sender, receiver) {
+  Pair(PermissionKind sender, PermissionKind receiver,
+       PlacementTransport transport = PlacementTransport::kUc)
+      : CardPair(sender, receiver, {}, transport) {
     a.engine->register_memory(*sends, memory(out));
     b.engine->register_memory(*receives, memory(in));
   }
@@ -73,7 +76,8 @@ struct Pair : CardPair {
 
 TEST_CASE("the card writes messages of two engines into the posted buffers") {
   const auto permissions = GENERATE(PermissionKind::kWindow, PermissionKind::kRegion);
-  Pair pair(permissions, permissions);
+  const auto transport = GENERATE(PlacementTransport::kUc, PlacementTransport::kRc);
+  Pair pair(permissions, permissions, transport);
   pair.warm_up();
   const std::uint64_t before = pair.placed();
   const auto counted = pair.b.engine->counters()[Counter::kBytesCopied];
@@ -118,6 +122,44 @@ TEST_CASE("no byte changes after a receive is done, whatever the network does") 
   }
   CHECK(pair.placed() > before);
   CHECK(pair.card->dead_keys > 0);
+}
+
+TEST_CASE("over RC the card repeats what is lost, and no byte changes after a receive is done") {
+  const auto permissions = GENERATE(PermissionKind::kWindow, PermissionKind::kRegion);
+  Pair pair(permissions, permissions, PlacementTransport::kRc);
+  pair.card->reuses_keys = permissions == PermissionKind::kRegion;
+  pair.warm_up();
+  pair.card->loss = 0.02;
+  pair.card->doubled = 0.05;
+  pair.card->reordering = 20;
+  pair.card->copy_steps = 5;
+  const std::uint64_t before = pair.placed();
+  for (int i = 0; i < 50; ++i) {
+    pair.transfer(pair.post_receive());
+    pair.run_for(pair.rng.chance(0.5) ? 2ms : 0ms);
+    pair.check_canary();
+  }
+  CHECK(pair.placed() > before);
+  CHECK(pair.card->repeats > 0);
+  CHECK(pair.card->dead_keys == 0);
+}
+
+TEST_CASE("over RC a path that fails is used again after another exchange of LINK") {
+  Pair pair(PermissionKind::kRegion, PermissionKind::kRegion, PlacementTransport::kRc);
+  pair.warm_up();
+  pair.card->repeats_max = 2;
+  pair.card->loss = 1;
+  pair.transfer(pair.post_receive());
+  pair.run_for(10ms);
+  CHECK(pair.a.count_of("placed_tx_errors") > 0);
+  pair.card->loss = 0;
+  pair.run_for(500ms);  // queue pairs are replaced
+  pair.warm_up();
+  const std::uint64_t before = pair.placed();
+  Request* const receiving = pair.post_receive();
+  pair.run_for(2ms);
+  pair.transfer(receiving);
+  CHECK(pair.placed() - before == kMessageBytes);
 }
 
 TEST_CASE("if only one end places data, messages are copied") {
