@@ -102,6 +102,33 @@ TEST_CASE("a path that has lost a packet gets one per round trip until it delive
   CHECK(counts_of(paths, 800)[5] > 1);
 }
 
+TEST_CASE(
+    "if only some paths are offered, a healthy one of these is chosen, and only these tried") {
+  constexpr auto kOffered = std::to_array<wire::PathIndex>({1, 2, 3});
+  PathSet paths(64, 1);
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (const wire::PathIndex path : kOffered) {
+      paths.on_sent(path);
+      paths.on_report(path, round, path == 3 ? 1ms : 100us);
+    }
+  }
+  std::array<int, 64> counts{};
+  const auto draw = [&](int draws) {
+    counts = {};
+    for (int i = 0; i < draws; ++i)
+      ++counts[paths.choose(t0, 0ns, PathSet::Cargo::kNew, kOffered).path];
+  };
+  draw(900);
+  CHECK(counts[1] + counts[2] + counts[3] == 900);
+  CHECK(counts[3] < 50);
+  paths.on_lost(t0, 1, t0 - 1ms, 1ms);
+  paths.on_lost(t0, 40, t0 - 1ms, 1ms);
+  draw(900);
+  CHECK(counts[1] == 1);  // tried once
+  CHECK(counts[40] == 0);
+  CHECK(counts[1] + counts[2] + counts[3] == 900);
+}
+
 TEST_CASE("a retransmission takes a path that has just delivered, and no doubted one") {
   constexpr auto kRepair = PathSet::Cargo::kRepair;
   PathSet paths(64, 1);

@@ -101,6 +101,19 @@ TEST_CASE("a chunk whose segment has a permission has a way to its place in the 
   CHECK(way->path == 2);
 }
 
+TEST_CASE("a burst of chunks with a permission is offered the paths of the link") {
+  Sender sender;
+  sender.permit(1);
+  const auto count = [&](std::uint32_t chunk) {
+    return sender.placing.paths_for(sender.now, {0, chunk, 0}).size();
+  };
+  CHECK(count(0) == 0);
+  CHECK(count(300) == 4);
+  sender.card.can_read = false;
+  CHECK_FALSE(sender.way(300));
+  CHECK(count(300) == 0);
+}
+
 TEST_CASE("a message that the card cannot read travels in ordinary runs despite a permission") {
   Sender sender;
   sender.card.can_read = false;

@@ -131,7 +131,7 @@ class SendAssociation final : private ChunkStates {
   void collect_losses(Time now, AckSample& sample);
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
-  bool begin_burst(Time now, SendStream& stream, const ChunkView& chunk);
+  bool begin_burst(Time now, SendStream& stream, const ChunkRef& first, const ChunkView& chunk);
   std::size_t run_packets(Time now, const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
                           double most) const;
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,

@@ -40,7 +40,8 @@ std::size_t SendAssociation::packet_bytes() const {
   return setup_.terms().payload_bytes + wire::overhead_bytes(setup_.terms().protection);
 }
 
-bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView& chunk) {
+bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& first,
+                                  const ChunkView& chunk) {
   if (!pacer_.may_send(now)) return false;
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
@@ -50,7 +51,8 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkView&
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
-  const PathSet::Choice choice = paths_.choose(now, packet_time, cargo);
+  const auto among = placing_ ? placing_->paths_for(now, first) : PathSet::Among{};
+  const PathSet::Choice choice = paths_.choose(now, packet_time, cargo, among);
   const auto bytes = static_cast<double>(packet_bytes());
   const double per_second = 1e9 / static_cast<double>(std::max(packet_time, Duration(1)).count());
   rate_.update(own_rate_, bytes * per_second);
@@ -296,7 +298,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     const std::size_t bytes = std::min<std::size_t>(view.payload.size(), payload_bytes);
     if (bytes > burst_.bytes) burst_.left = 0;
     if (burst_.left == 0) {
-      if (!begin_burst(now, *stream, view)) break;
+      if (!begin_burst(now, *stream, *chunk, view)) break;
       most = window_.most(congestion_->window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;

@@ -39,12 +39,19 @@ double PathSet::score(const Path& path, Duration packet_time) const {
   return (static_cast<double>(delay.count()) + queued) * suspicion;
 }
 
-// If all paths are doubted, one that is not avoided.
-std::size_t PathSet::random_healthy() {
+// If all of these are doubted, any other. If all paths are doubted, one that is not avoided.
+std::size_t PathSet::random_healthy(Among among) {
   const bool all_doubted = doubted_ == paths_.size();
   const auto passed_over = [&](const Path& path) {
     return all_doubted ? path.avoided : path.lost_in_row > 0;
   };
+  if (!among.empty()) {
+    const std::size_t first = rng_.below(among.size());
+    for (std::size_t i = 0; i < among.size(); ++i) {
+      const std::size_t index = among[(first + i) % among.size()];
+      if (!passed_over(paths_[index])) return index;
+    }
+  }
   std::size_t index = rng_.below(paths_.size());
   for (std::size_t step = 0; step < paths_.size() && passed_over(paths_[index]); ++step)
     index = index + 1 == paths_.size() ? 0 : index + 1;
@@ -64,12 +71,14 @@ std::size_t PathSet::random_proven() {
 }
 
 // If all paths are doubted, the others are used like healthy ones, and only avoided ones are tried.
-std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
+std::optional<PathSet::Choice> PathSet::choose_to_try(Time now, Among among) {
   const bool all_doubted = doubted_ == paths_.size();
   if (doubted_ == 0 || (!all_doubted && ++since_trial_ < kTrialEvery)) return std::nullopt;
   Path* first = nullptr;
   for (Path& path : paths_) {
-    const bool may_be_tried = all_doubted ? path.avoided : path.lost_in_row > 0;
+    const auto index = static_cast<wire::PathIndex>(&path - paths_.data());
+    const bool may_be_tried = (all_doubted ? path.avoided : path.lost_in_row > 0) &&
+                              (among.empty() || std::ranges::find(among, index) != among.end());
     if (may_be_tried && (first == nullptr || path.try_again_at < first->try_again_at))
       first = &path;
   }
@@ -81,7 +90,7 @@ std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
   return Choice{static_cast<wire::PathIndex>(first - paths_.data()), 1};
 }
 
-PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
+PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Among among) {
   // This comes before trials: for a slow sender a trial is always due, and no burst would take a
   // working path.
   if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
@@ -89,15 +98,15 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
   // A repair avoids trials, because its second loss delays the message further.
   const bool repair = cargo == Cargo::kRepair && !all_avoided;
   if (!repair)
-    if (const auto trial = choose_to_try(now)) return *trial;
+    if (const auto trial = choose_to_try(now, among)) return *trial;
   const auto better = [&](std::size_t one, std::size_t other) {
     return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
   };
   if (repair)
     return {static_cast<std::uint8_t>(better(random_proven(), random_proven())), kUnlimited};
-  std::size_t best = better(random_healthy(), random_healthy());
+  std::size_t best = better(random_healthy(among), random_healthy(among));
   for (int i = 0; i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_; ++i)
-    best = better(best, random_healthy());
+    best = better(best, random_healthy(among));
   return {static_cast<std::uint8_t>(best), kUnlimited};
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/paths/path_state.h"
@@ -27,9 +28,10 @@ class PathSet {
     std::size_t packets_max = 0;  // 1 on a path that is only being tried
   };
   // `packet_time` is the time per packet at the current rate. A repair takes one of the paths that
-  // have delivered last.
+  // have delivered last, other packets one of the paths in `among` while one of these is healthy.
   enum class Cargo { kNew, kRepair };
-  Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew);
+  using Among = std::span<const wire::PathIndex>;
+  Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew, Among among = {});
 
   // The path of a probe: once the path that answered last, which most likely works in both
   // directions, then all paths in turn.
@@ -71,9 +73,9 @@ class PathSet {
   };
 
   double score(const Path& path, Duration packet_time) const;
-  std::optional<Choice> choose_to_try(Time now);
+  std::optional<Choice> choose_to_try(Time now, Among among);
   std::size_t random_proven();
-  std::size_t random_healthy();
+  std::size_t random_healthy(Among among = {});
   void restore(Path& path);
 
   std::vector<Path> paths_;

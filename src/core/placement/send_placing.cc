@@ -162,6 +162,13 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
              .path = used};
 }
 
+std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const ChunkRef& chunk) {
+  const Permission* permission = is_suspended(now) ? nullptr : find(chunk);
+  if (permission == nullptr || (permission->checked && !permission->usable)) return {};
+  const Usable& usable = usable_[static_cast<std::size_t>(TrafficClass::kExact)];
+  return std::span(usable.list).first(usable.paths.count());
+}
+
 void SendPlacing::on_sent(Time now) {
   if (++unreported_ >= unreported_max_) next_trial_ = now + kTrialPause;
   if (limits_.is_reliable && next_look_ == kNever) next_look_ = now + kLookPause;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +53,9 @@ class SendPlacing {
   std::optional<Way> way(Time now, const Flight& flight, const ChunkRef& chunk,
                          const SentChunk& sent, std::span<const std::byte> whole,
                          std::uint32_t chunk_bytes, wire::PathIndex path);
+
+  // The paths that way() can offer for this chunk; empty if it will travel in an ordinary packet.
+  std::span<const wire::PathIndex> paths_for(Time now, const ChunkRef& chunk);
 
   void on_sent(Time now);  // a packet that way() permitted
   // How many chunks of `chunk_bytes` of an exact message, from this one on, travel in ordinary
