@@ -130,6 +130,11 @@ TEST_CASE(
   liveness.on_refused(kStart, 1ms);
   liveness.on_heard(kStart + 29ms);
   REQUIRE(liveness.standing(kStart + 1s) == Standing::kAlive);
+  REQUIRE(liveness.on_refused(kStart + 1s, 1ms));
+  liveness.on_heard(kStart + 1s);  // a frame from before the refusal, which proves nothing
+  REQUIRE(liveness.standing(kStart + 1s + 30ms) == Standing::kGone);
+  liveness.on_heard(kStart + 1s + 1ns);
+  REQUIRE(liveness.standing(kStart + 1s + 30ms) == Standing::kAlive);
   liveness.on_refused(kStart + 1s, 1ms);
   liveness.expect(kStart + 1s, Owes::kNothing);
   REQUIRE(liveness.deadline() == kNever);

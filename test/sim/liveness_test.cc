@@ -87,6 +87,55 @@ TEST_CASE("a sender also waits for a receive while another stream to the same pe
   REQUIRE(world.flow(waiting).sends_done == 1);
 }
 
+TEST_CASE(
+    "a sender that waits counts its peer as dead at the timeout after any stream's last frame") {
+  World world(small_world(2, 2, 1s));
+  world.ledger().allow_failures();
+  const auto waiting = world.open_flow(0, 1, 1);
+  const auto busy = world.open_flow(0, 1, 2);
+  world.transfer(waiting, 1'000'000, {}, time_from_ns(60'000'000'000));
+  for (int i = 0; i < 800; ++i)
+    world.transfer(busy, 1'000, time_from_ns(i * 500'000));
+  Time last{};
+  world.set_filter([&](HostIndex to, std::vector<std::byte>&) {
+    if (to == 0) last = world.now();
+    return true;
+  });
+  world.run_for(400ms);
+  world.kill(1);
+  world.run_for(1ms);
+  world.run_until(last + 1s - 1us);
+  REQUIRE_FALSE(world.flow(waiting).send_error.has_value());
+  world.run_until(last + 1s + 1us);
+  REQUIRE(world.flow(waiting).send_error.has_value());
+}
+
+// The receiver of one stream closes during an outage and forgets it 30 s later, while another
+// stream to the same peer goes on.
+TEST_CASE(
+    "a sender does not wait longer than the timeout for a stream that its peer has forgotten") {
+  World world(small_world(2, 2, 40s));
+  world.ledger().allow_failures();
+  const auto forgotten = world.open_flow(0, 1, 1);
+  const auto busy = world.open_flow(0, 1, 2);
+  for (int i = 0; i < 800; ++i)
+    world.transfer(busy, 1'000, time_from_ns(i * 100'000'000ll));
+  world.run_for(20ms);
+  world.set_filter([](HostIndex, std::vector<std::byte>& datagram) {
+    return wire::decode_head(datagram)->type != wire::FrameType::kClose;
+  });
+  world.close_receiver(forgotten);
+  world.run_for(31s);
+  const Time posted = world.now();
+  world.transfer(forgotten, 1'000);
+  world.run_until(posted + 40s - 1us);
+  REQUIRE_FALSE(world.flow(forgotten).send_error.has_value());
+  world.run_until(posted + 40s + 1ms);
+  REQUIRE(world.flow(forgotten).send_error.has_value());
+  REQUIRE_THAT(world.flow(forgotten).send_error->message(), Contains("has not answered"));
+  REQUIRE_FALSE(world.flow(busy).send_error.has_value());
+}
+
 // The sender is probed often enough to be missed within 100 ms, and no more often because it
 // answers.
 TEST_CASE("a receiver waits for a send as long as the sender answers") {

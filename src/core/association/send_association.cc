@@ -146,11 +146,6 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   return reported_;
 }
 
-void SendAssociation::on_heard(Time now) {
-  prober_.clock().on_answer();
-  streams_.for_each([&](SendStream& stream) { stream.on_sign_of_life(now); });
-}
-
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {
   if (placing_) placing_->on_link(now, frame, flight_);
   return placing_ != nullptr;

@@ -103,8 +103,12 @@ class SendAssociation final : private ChunkStates {
   void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
   void on_pause(Time now) { acks_.on_pause(now); }  // this process did not run before `now`
   // The association or one of its streams has received a frame of the peer: an answer to probes,
-  // and a sign of life for all streams.
-  void on_heard(Time now);
+  // and a sign of life for all streams, which ask for its time when they judge the peer.
+  void on_heard(Time now) {
+    prober_.clock().on_answer();
+    heard_at_ = now;
+  }
+  Time heard_at() const { return heard_at_; }
   void probe_now(Time now) { prober_.clock().expire(now); }  // probes the peer at once
 
   // --- time
@@ -168,6 +172,7 @@ class SendAssociation final : private ChunkStates {
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;
+  Time heard_at_{};
   wire::PathIndex heard_path_ = 0;
 };
 

@@ -20,6 +20,7 @@ void Liveness::expect(Time now, Owes owes) {
 
 bool Liveness::on_refused(Time now, Duration answer_time) {
   if (owes_ == Owes::kNothing || gone_at_ != kNever) return false;
+  refused_at_ = now;
   gone_at_ = now + std::min(std::max(kProofTime, kProofRounds * answer_time), timeout_);
   return true;
 }

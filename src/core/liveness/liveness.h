@@ -30,9 +30,10 @@ class Liveness {
 
   // Sets what is expected from `now` on. The timer of what was expected before continues.
   void expect(Time now, Owes owes);
-  void on_heard(Time now) {
-    heard_at_ = std::max(heard_at_, now);
-    gone_at_ = kNever;
+  // A sign of life arrived at `at`, which may be in the past.
+  void on_heard(Time at) {
+    heard_at_ = std::max(heard_at_, at);
+    if (at > refused_at_) gone_at_ = kNever;
   }
   // Some or all of the expected progress was made.
   void on_progress(Time now) {
@@ -46,6 +47,7 @@ class Liveness {
   // peer gets time to answer before it is judged.
   void on_pause(Time now, Duration length);
 
+  bool owes_nothing() const { return owes_ == Owes::kNothing; }
   bool owes_progress() const { return owes_ == Owes::kProgress; }
   // Progress is expected, and there has been none for a considerable part of the time-out.
   bool lacks_progress(Time now) const {
@@ -58,8 +60,9 @@ class Liveness {
  private:
   Duration timeout_;
   Owes owes_ = Owes::kNothing;
-  Time heard_at_{};        // or the time since a sign of life is expected, if that is later
-  Time progress_at_{};     // likewise for progress
+  Time heard_at_{};     // or the time since a sign of life is expected, if that is later
+  Time progress_at_{};  // likewise for progress
+  Time refused_at_{};
   Time gone_at_ = kNever;  // when an unreachable peer counts as dead unless it answers
 };
 

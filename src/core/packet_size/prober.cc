@@ -40,6 +40,7 @@ void Prober::on_progress() {
 }
 
 Prober::Answer Prober::on_answer(Time now, std::uint32_t echo) {
+  ++answers_;
   if (size_.on_answered(echo)) clock_.on_progress();
   return {wire::from_wire_time(echo >> kPathBits << kPathBits, now),
           static_cast<std::uint8_t>(echo)};

@@ -35,6 +35,7 @@ class Prober {
     wire::PathIndex path = 0;
   };
   Answer on_answer(Time now, std::uint32_t echo);
+  std::uint32_t answers() const { return answers_; }  // so far
 
   // Writes the probes that are due; returns their number.
   std::size_t poll_transmit(Time now, const Recipient& to, PathSet& paths, FrameWriter& frames,
@@ -43,6 +44,7 @@ class Prober {
  private:
   ProbeClock clock_;
   PacketSize size_;
+  std::uint32_t answers_ = 0;
 };
 
 }  // namespace dlcp::core

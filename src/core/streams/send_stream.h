@@ -1,6 +1,6 @@
-// The sending side of one stream. A stream has the messages of one NCCL connection, their licences
-// to lose data, a handshake and an end. The SendAssociation has the state that all streams to one
-// peer share, and sends their data. A SendStream sends only handshake frames and answers to PING.
+// The sending side of one stream: the messages of one NCCL connection, their licences to lose data,
+// a handshake and an end. It sends only handshake frames and answers to PING; its SendAssociation
+// sends the data.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,7 @@ class SendStream {
   bool reads_payloads() const { return handshake_.terms().protection != wire::Protection::kHeader; }
 
   // --- set-up
-  // Starts the handshake, which establishes the association or joins an established one.
-  void begin(Time now);
+  void begin(Time now);  // the handshake, which establishes the association or joins it
   // The peer no longer has the association that this stream tried to join: call move_to().
   bool lacks_association() const { return handshake_.was_forgotten(); }
   void move_to(Time now, std::shared_ptr<SendAssociation> association);
@@ -69,17 +68,14 @@ class SendStream {
   // CLOSE: the peer has received all messages below number `completed`, and receives no more.
   void on_peer_closed(Time now, std::uint32_t completed);
   void on_reset(const wire::Reset& reset);
-  void on_sign_of_life(Time now);  // a frame for this or another stream of the association
-  // This process did not run for `length` before `now`.
-  void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
-  void on_refused(Time now);  // an ICMP error reports the peer as unreachable
+  void on_pause(Time now, Duration length);  // this process did not run for `length` before `now`
+  void on_refused(Time now);                 // an ICMP error reports the peer as unreachable
 
   // --- time
   void on_timeout(Time now);
-  void on_turn(Time now);  // its next packet is about to be chosen
   Time next_timeout() const;
-  // Tells Liveness what the peer must send now: nothing, any frame, or an ACK of more data.
-  void watch(Time now);
+  void on_turn(Time now);  // its next packet is about to be chosen
+  void watch(Time now);    // tells Liveness what the peer must send now
   bool waits() const { return open() && !peer_closed_ && !queue_.empty(); }
   bool owes_progress() const { return liveness_.owes_progress(); }
 
@@ -93,12 +89,14 @@ class SendStream {
   std::uint64_t called() const { return handshake_.called(); }  // frames are sent to this token
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
-  // How many messages are complete. They are the oldest ones, numbered from 0.
-  std::uint64_t completed() const { return queue_.first_message(); }
+  std::uint64_t completed() const { return queue_.first_message(); }  // messages
 
  private:
   void opened(Time now, std::uint32_t posted);
   void heard(Time now);  // a frame of the peer arrived; the caller calls watch() afterwards
+  void named(Time now);  // the peer has shown that it knows this stream
+  void ask(Time now);    // whether it still knows the stream
+  void hear_association();
   void give_up(Liveness::Standing standing);
   void fail(Error error);
   void count_wait();
@@ -113,6 +111,8 @@ class SendStream {
   Coder coder_;
   LossySends lossy_;
   Liveness liveness_;
+  Time named_at_{}, ask_at_{};  // ask_at_: while the stream waits
+  std::uint32_t answers_ = 0;   // to probes of the association, until the stream was named last
   bool pong_due_ = false, peer_closed_ = false;
   std::optional<Error> error_;
 };
