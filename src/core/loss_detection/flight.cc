@@ -8,19 +8,13 @@
 namespace dlcp::core {
 namespace {
 
-// One path normally keeps order, so its reordering window is a share of the RTT, within these
-// bounds.
-constexpr Duration kSamePathFloor = 20us;
-constexpr Duration kSamePathCeiling = 20ms;
-// Limits on waiting for late packets: two RTTs and kLateMost, however late packets have been.
+// One path normally keeps order. Paths differ in delay; 100 Gbit/s send 750 kB in kGraceLeast.
+constexpr Duration kSamePathLeast = 20us;
+constexpr Duration kGraceLeast = 60us;
+// Limits on waiting for late packets, however late they have been: two RTTs. On short paths a
+// receiver that lacks processor time, and reads its sockets one after the other, needs longer.
 constexpr int kLateRoundsMost = 2;
-constexpr Duration kLateMost = 500ms;
-// Paths differ in delay, and a receiver reads its sockets one after the other.
-constexpr Duration kGraceMax = 1ms;
-constexpr double kReorderingMax = 1.0;
-constexpr double kReorderingLeast = 0.125;
-constexpr Duration kGraceLeast = 60us;  // 100 Gbit/s send 750 kB in this time
-constexpr int kForgetRounds = 16;
+constexpr Duration kLateMost = 1ms;
 constexpr int kEpochRounds = 64;
 constexpr Duration kEpochLeast = 100ms;  // causes of late packets seldom last shorter
 
@@ -45,8 +39,6 @@ class Arrived {
 };
 
 }  // namespace
-
-Flight::Flight(std::size_t paths) : paths_(paths), grace_(kGraceLeast) {}
 
 void flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   if (packet_sent_at <= sent_at) return;
@@ -151,23 +143,15 @@ void Flight::arrived_late(Time now, const Path& path, const Record& record) {
 
 void Flight::set_windows(Time now, const RttEstimator& rtt) {
   const Duration round = rtt.smoothed_or(1ms);
-  if (now - widen_again_at_ > kForgetRounds * round) {
-    // No spurious retransmission for kForgetRounds: reduce the waiting times.
-    widen_again_at_ = now;
-    grace_ = std::max(kGraceLeast, grace_ / 2);
-    reordering_ = std::max(kReorderingLeast, reordering_ / 2);
-  }
   if (now >= epoch_ends_) {
     epoch_ends_ = now + std::max<Duration>(kEpochRounds * round, kEpochLeast);
     on_path_.end_epoch();
     across_.end_epoch();
   }
-  const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
-  const Duration most = std::min<Duration>(kLateRoundsMost * round, kLateMost);
-  same_path_window_ = std::max(std::clamp(share, kSamePathFloor, kSamePathCeiling),
-                               std::min(on_path_.allowance(), most));
+  const Duration most = std::max<Duration>(kLateRoundsMost * round, kLateMost);
+  same_path_window_ = std::max({round / 8, kSamePathLeast, std::min(on_path_.allowance(), most)});
   cross_path_window_ =
-      std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
+      std::max({round / 4, 4 * rtt.variation(), kGraceLeast, std::min(across_.allowance(), most)});
 }
 
 void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
@@ -205,8 +189,8 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& c
 void Flight::on_spurious(Time now, Duration round_trip) {
   if (now < widen_again_at_) return;
   widen_again_at_ = now + round_trip;
-  reordering_ = std::min(kReorderingMax, reordering_ * 2);
-  grace_ = std::min(kGraceMax, grace_ * 2);
+  on_path_.add(2 * same_path_window_);
+  across_.add(2 * cross_path_window_);
 }
 
 }  // namespace dlcp::core

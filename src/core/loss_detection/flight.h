@@ -28,7 +28,7 @@ namespace dlcp::core {
 
 class Flight {
  public:
-  explicit Flight(std::size_t paths);
+  explicit Flight(std::size_t paths) : paths_(paths) {}
 
   // Records `count` packets, one for each chunk from `chunk` on, and returns the number of the
   // first: each path counts its packets from 0. A chunk may be sent in several packets; `ends`
@@ -82,8 +82,8 @@ class Flight {
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 
-  // A retransmission was spurious: doubles the windows, within limits. This happens at most once
-  // per RTT, because one decision that was too early can concern many packets.
+  // A retransmission was spurious: its packet counts as late by twice the windows. This happens at
+  // most once per RTT, because one decision that was too early can concern many packets.
   void on_spurious(Time now, Duration round_trip);
 
  private:
@@ -95,9 +95,7 @@ class Flight {
   void set_windows(Time now, const RttEstimator& rtt);
 
   std::vector<Path> paths_;
-  std::size_t records_ = 0;    // number of records that are not settled
-  double reordering_ = 0.125;  // least same_path_window_, as share of the RTT
-  Duration grace_;             // least cross_path_window_
+  std::size_t records_ = 0;  // number of records that are not settled
   Lateness on_path_;
   Lateness across_;
   Time epoch_ends_{};
