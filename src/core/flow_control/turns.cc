@@ -17,19 +17,11 @@ void Turns::leave(Turn& turn) {
   line_.erase(std::find(line_.begin(), line_.end(), &turn));
 }
 
-bool Turns::has(const Turn& turn) {
-  if (!crowded()) return true;
+bool Turns::has(const Turn& turn) const {
   std::size_t before = 0;
-  for (auto place = line_.begin(); place != line_.end() && before < kServed;) {
-    if (*place == &turn) return true;
-    const Duration silent = now_ - (*place)->heard;
-    if (silent > kGone) {
-      (*place)->in_line = false;
-      place = line_.erase(place);
-      continue;
-    }
-    if (silent <= kSilent) ++before;
-    ++place;
+  for (const Turn* place : line_) {
+    if (place == &turn || before == kServed) break;
+    if (now_ - place->heard <= kSilent) ++before;
   }
   return before < kServed;
 }

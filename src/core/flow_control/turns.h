@@ -28,19 +28,16 @@ class Turns {
   // elsewhere.
   static constexpr std::size_t kServed = 4;
   // A sender without data for this time does not count as served, because it waits for something
-  // else. On links so slow that packets are further apart, every sender has a turn.
+  // else. On links so slow that packets are further apart, every sender has a turn. It keeps its
+  // place until it loses its credit (credit_pool).
   static constexpr Duration kSilent = std::chrono::microseconds(50);
-  // A sender without data for this time loses its place.
-  static constexpr Duration kGone = std::chrono::milliseconds(1);
-
   // Data of a message arrived. The sender stays in the queue until leave(): its message has ended,
   // or the connection has.
   void on_data(Time now, Turn& turn);
   void leave(Turn& turn);
   // Whether the sender is among those served; a sender outside the queue is judged as if it were
   // last.
-  bool has(const Turn& turn);
-  bool crowded() const { return line_.size() > kServed; }
+  bool has(const Turn& turn) const;
 
  private:
   std::vector<Turn*> line_;
