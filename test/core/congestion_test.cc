@@ -124,24 +124,6 @@ TEST_CASE("a caller whose processor is busy may catch up on a round trip") {
   CHECK(pacer.slack(5ms) == 200us);
 }
 
-TEST_CASE("one or two packets in flight are paced by the last answer once an incast has ended") {
-  core::RttEstimator rtt;
-  for (int i = 0; i < 50; ++i)
-    rtt.add(800us);
-  const Time now = time_from_ns(1'000'000'000);
-  const auto next_after = [&](Duration answer, double window) {
-    Pacer pacer;
-    pacer.on_sent(now, 1, 1ms, 0ns);
-    core::RttEstimator heard = rtt;
-    heard.add(answer);
-    pacer.on_answer(now + answer, heard, window, false);
-    return pacer.next();
-  };
-  CHECK(next_after(700us, 0.5) == now + 1ms);  // the incast goes on
-  CHECK(next_after(6us, 0.5) == now + 6us + 8us);
-  CHECK(next_after(6us, 8) == now + 1ms);  // with a large window answers are frequent anyway
-}
-
 TEST_CASE("after a pause half of the window may leave at once, ten packets at most") {
   const auto free_packets = [](double window) {
     Pacer pacer;

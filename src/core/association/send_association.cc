@@ -130,8 +130,6 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
     config_.tell({now, peer_token(),
                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
                   std::nullopt});
-  pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
-                   congestion_->in_slow_start());
   if (sample.lost_packets > 0) report_window(now);
   streams_.for_each(
       [&](SendStream& stream) { stream.lossy().refresh(now, round_trip(), stream.queue()); });

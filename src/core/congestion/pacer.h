@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/congestion/congestion.h"
-#include "core/loss_detection/rtt.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -24,13 +22,6 @@ class Pacer {
   // short message is not spread over a long RTT. At most half of the window, so that a window of
   // one packet is paced.
   void on_pause(double window) { free_ = static_cast<std::int64_t>(std::min(window / 2, kFree)); }
-  // An answer arrived. A sender with a packet or two in flight gets few samples, and the smoothed
-  // RTT remains large for long after other senders have left. The RTT of this answer then decides
-  // when to send.
-  void on_answer(Time now, const RttEstimator& rtt, double window, bool slow_start) {
-    if (window < kWindowSmall && 2 * rtt.latest() < rtt.smoothed())
-      next_ = std::min(next_, now + packet_time(rtt.latest(), window, slow_start));
-  }
   bool may_send(Time now) {
     const bool may = now >= next_;
     if (!may) limits_ = true;

@@ -10,7 +10,7 @@ namespace dlcp::core {
 class RttEstimator {
  public:
   void add(Duration sample) {
-    latest_ = sample = std::max(sample, Duration(1));
+    sample = std::max(sample, Duration(1));
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -24,7 +24,6 @@ class RttEstimator {
   bool has_sample() const { return smoothed_ > Duration::zero(); }
   Duration smoothed() const { return smoothed_; }
   Duration variation() const { return variation_; }
-  Duration latest() const { return latest_; }
 
   // The time within which an answer normally arrives; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback) const {
@@ -36,7 +35,6 @@ class RttEstimator {
  private:
   Duration smoothed_{0};
   Duration variation_{0};
-  Duration latest_{0};
 };
 
 }  // namespace dlcp::core
