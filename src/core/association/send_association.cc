@@ -95,9 +95,6 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   }
   if (!progress && !ack.streams().empty()) return {};
   (reported_.empty() ? counters_ : reported_.front()->counters()).add(Counter::kAcksReceived);
-  // Remember after a silence which path carried a probe and its answer: use it if other paths fail.
-  const bool after_silence =
-      prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   on_heard(now);
   AckSample sample{.now = now};
   const std::size_t repaired_from =
@@ -106,7 +103,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
                                        {flight_, paths_, *congestion_}, sample, repaired_from);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
-    paths_.on_answered(answer.path, after_silence);
+    paths_.on_answered(answer.path);
     flight_.on_probe_answered(now, answer.path, answer.asked_at, acks_.rtt().answer_time_or(1ms));
   }
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);

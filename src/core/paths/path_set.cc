@@ -22,7 +22,6 @@ constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
 // At most one burst in this many is a trial, so that a small window is not spent on trials.
 constexpr unsigned kTrialEvery = 4;
-constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
 
 }  // namespace
@@ -91,9 +90,6 @@ std::optional<PathSet::Choice> PathSet::choose_to_try(Time now, Among among) {
 }
 
 PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Among among) {
-  // This comes before trials: for a slow sender a trial is always due, and no burst would take a
-  // working path.
-  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   const bool all_avoided = avoided_ == paths_.size();
   // A repair avoids trials, because its second loss delays the message further.
   const bool repair = cargo == Cargo::kRepair && !all_avoided;
@@ -141,13 +137,10 @@ void PathSet::restore(Path& path) {
   --avoided_;
 }
 
-void PathSet::on_answered(std::uint8_t index, bool after_silence) {
+void PathSet::on_answered(std::uint8_t index) {
   if (index >= paths_.size()) return;
   restore(paths_[index]);
   answered_last_ = index;
-  if (!after_silence) return;
-  refuge_ = index;
-  refuge_bursts_ = kRefugeBursts;
 }
 
 PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip,

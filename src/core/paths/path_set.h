@@ -42,9 +42,8 @@ class PathSet {
   }
   // The peer reports the packets up to number `delivered` (counted from 0) of the path.
   void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay);
-  // A probe on the path was answered: it works in both directions. After a silence, every other of
-  // the next bursts takes it, so that acknowledgements arrive while other paths are tried.
-  void on_answered(wire::PathIndex path, bool after_silence);
+  // A probe on the path was answered: it works in both directions.
+  void on_answered(wire::PathIndex path);
   // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later packet, so a
   // full queue or a bad cable explains the loss.
   struct Suspicion {
@@ -84,8 +83,6 @@ class PathSet {
   std::array<wire::PathIndex, 8> proven_{};  // the last to deliver, as a ring
   std::size_t reports_ = 0;
   std::size_t turn_ = 0;
-  std::uint8_t refuge_ = 0;
-  unsigned refuge_bursts_ = 0;  // remaining; every other one uses refuge_
   std::size_t avoided_ = 0;
   std::size_t doubted_ = 0;   // avoided ones included
   unsigned since_trial_ = 0;  // bursts
