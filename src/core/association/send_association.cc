@@ -99,8 +99,8 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   AckSample sample{.now = now};
   const std::size_t repaired_from =
       placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
-  const auto delays = acks_.read_paths(now, ack, arrived_at, round_trip(),
-                                       {flight_, paths_, *congestion_}, sample, repaired_from);
+  const Duration fabric = acks_.read_paths(now, ack, arrived_at, round_trip(),
+                                           {flight_, paths_, *congestion_}, sample, repaired_from);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path);
@@ -108,7 +108,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   }
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
-  window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
+  window_.on_delivered(now, acked.in_flight, fabric);
   sample.spurious_packets = acked.spurious + acks_.read_duplicates(ack);
   if (sample.spurious_packets > 0) {
     counters_.add(Counter::kSpuriousRetransmissions, sample.spurious_packets);

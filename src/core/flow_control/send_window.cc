@@ -7,8 +7,6 @@ namespace {
 
 // The credit covers a path of this RTT at tens of Gbit/s.
 constexpr Duration kNear = 200us;
-// A longer wait at the receiver means that it cannot keep up: it never delays an ACK as long.
-constexpr Duration kWaitedLong = 1ms;
 // With fewer packets the cost of an acknowledgement is too high.
 constexpr double kStopLeast = 4;
 
@@ -48,21 +46,18 @@ bool SendWindow::asks_ack(Time now, AskTerms& terms) {
   return true;
 }
 
-void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited) {
+void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric) {
   delivered_[0] += packets;
   if (packets > 0) delivered_at_ = now;
   if (fabric <= Duration::zero()) return;
   fabric_.add(fabric);
   fabric_least_ = std::min(fabric_least_, fabric);
-  waited_ = std::min(waited_, waited);
   if (now < round_ends_) return;
   const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());
-  const std::uint32_t times = waited_ > kWaitedLong ? 1 : 2;
   const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kNear;
-  reach_ = round > Duration::zero() && !near_ ? most * times : 0;
+  reach_ = round > Duration::zero() && !near_ ? 2 * most : 0;
   std::copy_backward(delivered_.begin(), delivered_.end() - 1, delivered_.end());
   delivered_[0] = 0;
-  waited_ = Duration::max();
   round_ends_ = now + std::max(round, kNear);
 }
 

@@ -4,10 +4,10 @@
 // The receiver grants what its buffers hold (credit_pool), because that amount may remain unread
 // while its process does not run. A long path holds far more than that, and not in a buffer.
 // Therefore twice what the receiver has read within an RTT is granted in addition, so that the
-// window can grow with the path. While packets wait long to be read, only the amount itself is
-// added. RTTs that the buffers cover add nothing: there the credit is exact, which incast needs.
-// RTTs of a path with a quick handshake add nothing either: the additional time is queueing there,
-// and each of hundreds of senders would mistake it for a long path.
+// window can grow with the path. RTTs that the buffers cover add nothing: there the credit is
+// exact, which incast needs. RTTs of a path with a quick handshake add nothing either: the
+// additional time is queueing there, and each of hundreds of senders would mistake it for a long
+// path.
 //
 // A window below the reserve means that other senders have their turn (turns). A nearby sender
 // respects it and loses nothing, because it learns at once when its turn comes; a distant sender
@@ -72,9 +72,8 @@ class SendWindow {
   }
 
   // An ACK reports that `packets` were read since the last one. `fabric` is a sample of the time
-  // that packets and their ACKs spend in the network (zero: no sample), `waited` the time that the
-  // newest packet waited at the receiver.
-  void on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited);
+  // that packets and their ACKs spend in the network (zero: no sample).
+  void on_delivered(Time now, std::uint32_t packets, Duration fabric);
   Time delivered_at() const { return delivered_at_; }
 
   // Packets that may be in flight; below 1 only pacing limits the sender.
@@ -111,7 +110,6 @@ class SendWindow {
   bool starved_ = false;
   RttEstimator fabric_;
   Duration fabric_least_ = Duration::max();
-  Duration waited_{0};  // smallest of this round
   Time round_ends_{};
   std::array<std::uint32_t, 4> delivered_{};  // packets, in this round and the rounds before
   Time last_sent_{}, delivered_at_{};

@@ -34,12 +34,12 @@ bool AckReader::is_slow(Duration fabric) const {
   return fabric > std::max(kRepeatTimes * usual, kRepeatLeast);
 }
 
-AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
-                                        Duration round_trip, const Learners& learners,
-                                        AckSample& sample, std::size_t repaired_from) {
+Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, Duration round_trip,
+                               const Learners& learners, AckSample& sample,
+                               std::size_t repaired_from) {
   const Duration answer = answers_.of(ack.sent, arrived_at);
   bool first = true;
-  Delays newest;
+  Duration newest{0};
   Duration round_trip_min{0};
   for (std::size_t i = 0; i < ack.paths.size(); ++i) {
     const wire::PathReport& report = ack.paths[i];
@@ -60,7 +60,7 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
       learners.paths.on_report(report.path, report.highest_sequence, round_trip);
       continue;
     }
-    newest = {fabric, held};
+    newest = fabric;
     if (first || total < round_trip_min) round_trip_min = total;
     learners.congestion.on_delay(now, fabric, answer);
     first = false;

@@ -39,17 +39,13 @@ class AckReader {
     PathSet& paths;
     CongestionControl& congestion;
   };
-  // Of the newest packet that an ACK reports: the time in the network, there and back (zero: the
-  // ACK reports no packet), and the time at the receiver.
-  struct Delays {
-    Duration fabric{0};
-    Duration held{0};
-  };
-  // `round_trip` replaces the delay of packets that were in flight during a pause of this process.
-  // The reports from index `repaired_from` on are of packets that the card repairs.
-  Delays read_paths(Time now, const wire::Ack& ack, Time arrived_at, Duration round_trip,
-                    const Learners& learners, AckSample& sample,
-                    std::size_t repaired_from = ~std::size_t{0});
+  // Returns the time in the network, there and back, of the newest packet that the ACK reports;
+  // zero: it reports none. `round_trip` replaces the delay of packets that were in flight during a
+  // pause of this process. The reports from index `repaired_from` on are of packets that the card
+  // repairs.
+  Duration read_paths(Time now, const wire::Ack& ack, Time arrived_at, Duration round_trip,
+                      const Learners& learners, AckSample& sample,
+                      std::size_t repaired_from = ~std::size_t{0});
 
   // Number of duplicates at the receiver that were not reported before. A spurious retransmission
   // shows either before the chunk is sent again (the original is acknowledged) or after (both
