@@ -7,8 +7,8 @@
 // sending. The receiver takes the share back after kWindowReclaim without data, or after
 // kWindowSettled if it has already announced the reduction.
 //
-// A connection that waits for its turn (turns) gets a window of a few packets, or of one for a long
-// message, even if its reserve is larger. It keeps the reserve, which a distant sender may use.
+// A connection that waits for its turn (turns) gets a window of two packets, even if its reserve is
+// larger. It keeps the reserve, which a distant sender may use.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,6 @@ struct Grant {
   std::uint16_t epoch = 0;
   bool active = false;
   bool rests = false;  // reduced to the reserve, because its message is complete
-  bool in_long_message = false;
   Turn turn;
 };
 
@@ -48,9 +47,8 @@ class CreditPool {
   void join(Grant& grant, std::uint32_t packet_bytes);
   void leave(Grant& grant);
 
-  // A data packet of a message of `message_bytes` arrived; it was sent under the window numbered
-  // `epoch`.
-  void on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes);
+  // A data packet arrived that was sent under the window numbered `epoch`.
+  void on_data(Time now, Grant& grant, std::uint16_t epoch);
   // A message is complete: the next sender gets the turn, unless more data arrives before the next
   // ACK.
   void on_message_end(Grant& grant) { turns_.leave(grant.turn); }
