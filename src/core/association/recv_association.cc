@@ -9,7 +9,6 @@
 namespace dlcp::core {
 namespace {
 
-constexpr std::size_t kPathReportsMax = 32;
 constexpr unsigned kReportTimes = 2;
 // A frame with less room left is closed, and the next frame begins with the stream that did not
 // fit.

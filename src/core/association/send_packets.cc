@@ -14,7 +14,6 @@ namespace {
 // burst, because a shorter packet ends a burst, here and in the kernels of both hosts; but not if
 // the message becomes longer by more than this share.
 constexpr std::size_t kPaddingShare = 16;
-constexpr int kSlowTimes = 4;  // times the usual answer time: the card repeats the packet
 
 void count_sent(Counters& counters, std::size_t bytes, bool again) {
   counters.add(Counter::kPacketsSent);
@@ -223,8 +222,8 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   // only the path that has the number of the queue pair.
   if (way->path != cut_.path() && paths_.is_avoided(way->path)) return false;
   // Packets behind one that the card repeats would wait for it.
-  if (is_reliable &&
-      flight_.awaits_repair(way->path, now - kSlowTimes * acks_.rtt().answer_time_or(1ms)))
+  if (is_reliable && flight_.awaits_repair(way->path, now - AckReader::kRepeatTimes *
+                                                                acks_.rtt().answer_time_or(1ms)))
     return false;
   way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;

@@ -36,16 +36,16 @@ LossLedger::Pool* LossLedger::find(std::uint64_t collective) {
 
 bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
                          std::uint64_t message_bytes) {
-  if (licence.shape == LossShape::kDirect) {
-    return licence.pool != nullptr && lost_bytes <= message_bytes / kMessageShareMax &&
-           licence.pool->spend(lost_bytes);
-  }
+  const std::uint64_t most = message_bytes / (kBudgetScale / kBudgetPpmMax);
+  if (lost_bytes > most) return false;
+  if (licence.shape == LossShape::kDirect)
+    return licence.pool != nullptr && licence.pool->spend(lost_bytes);
   Pool* pool = find(licence.collective);
   if (pool == nullptr) return false;
   const Licence& first = pool->licence;
   const bool agrees = first.result_bytes == licence.result_bytes && first.ranks == licence.ranks &&
                       first.hops == licence.hops && first.budget_ppm == licence.budget_ppm;
-  if (!agrees || lost_bytes > message_bytes / kMessageShareMax) return false;
+  if (!agrees) return false;
   const std::uint64_t cost = lost_bytes * licence.cost();
   const std::uint64_t allowed = std::min(pool->budget, budget(first, message_bytes));
   if (cost > allowed || pool->spent > allowed - cost) return false;

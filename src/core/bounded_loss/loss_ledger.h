@@ -4,8 +4,8 @@
 // stage s (0-based) of a ring loses s + 1 of them. Each of the H ranks of the ring that receive
 // over the network may lose P x R x N / H per collective and channel, so that all together lose at
 // most P of every rank's result, wherever the losses occur. The messages of a collective share this
-// pool. A single message may use all of it, but may not lose more than a share 1 / kMessageShareMax
-// of its bytes.
+// pool. A single message may use all of it, but may not lose more of its bytes than the largest
+// budget would allow.
 //
 // In direct exchange the contributions to one owner share a pool, over all connections, engines and
 // calls of a tensor: P of the contributions to its part of the result. The budget of a single
@@ -24,8 +24,6 @@ namespace dlcp::core {
 
 class LossLedger {
  public:
-  static constexpr std::uint64_t kMessageShareMax = 4;  // a quarter
-
   // Contributions that one receiving rank may lose of the collective, rounded down. `message_bytes`
   // is used if the licence does not have the length of the result.
   static std::uint64_t budget(const Licence& licence, std::uint64_t message_bytes);

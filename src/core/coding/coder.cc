@@ -18,7 +18,6 @@ constexpr double kRatioMin = 1.05;
 constexpr std::size_t kPlacesMin = 2;
 constexpr std::size_t kPlacesMax = 8;
 constexpr std::size_t kPlaceBytes = 8 << 10;
-constexpr std::size_t kGranule = wire::kPayloadGranuleBytes;
 
 struct ChunkSize {
   std::uint32_t bytes = 0;
@@ -36,14 +35,16 @@ ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format f
   const std::size_t places = std::clamp(message.size() / kPlaceBytes, kPlacesMin, kPlacesMax);
   const auto fits = std::span(all_fits).first(places);
   std::size_t encoded_bytes = 0;
-  const std::size_t step = message.size() / places / kGranule * kGranule;
+  const std::size_t step =
+      message.size() / places / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes;
   for (std::size_t i = 0; i < places; ++i) {
     const auto rest = message.subspan(i * step);
     const auto chunk = rest.first(std::min<std::size_t>(rest.size(), wire::kCodedChunkBytesMax));
-    const auto packet =
-        compression::encode(format, chunk, std::min(room, out.size()), kGranule, out);
+    const auto packet = compression::encode(format, chunk, std::min(room, out.size()),
+                                            wire::kPayloadGranuleBytes, out);
     encoded_bytes += packet.taken;
-    fits[i] = std::max(packet.taken / kGranule * kGranule, room / kGranule * kGranule);
+    fits[i] = std::max(packet.taken / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes,
+                       room / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes);
   }
   ChunkSize best;
   for (const std::size_t size : fits) {

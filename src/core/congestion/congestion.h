@@ -12,6 +12,7 @@ namespace dlcp::core {
 // Limits of every congestion window, in packets.
 inline constexpr double kWindowMin = 0.25;    // one packet per four RTTs
 inline constexpr double kWindowSmall = 2;     // a packet or two in flight cause no queue
+inline constexpr double kCutMost = 0.5;       // of the window, at a time
 inline constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 100 ms
 
 struct AckSample {

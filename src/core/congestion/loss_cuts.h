@@ -44,7 +44,7 @@ class LossCuts {
     if (!made_) made_ = Made{.losses = LossWindow(), .before = before};
     made_->losses.join(losses_);
     made_->rounds = 0;
-    const double share = std::clamp(losses_.share(), kLeast, kMost);
+    const double share = std::clamp(losses_.share(), kLeast, kCutMost);
     losses_.clear();
     return share;
   }
@@ -56,7 +56,6 @@ class LossCuts {
  private:
   static constexpr double kTolerance = 0.02;  // as BBRv3
   static constexpr double kLeast = 0.15;
-  static constexpr double kMost = 0.5;
   static constexpr int kUndoRounds = 4;  // a duplicate is reported a round after the retransmission
 
   struct Made {

@@ -15,7 +15,6 @@ constexpr double kFair = 1;           // with any queue, without marks
 constexpr double kFast = 0.25;        // share of the acknowledged packets
 constexpr double kFastQueue = 0.125;  // of the target; below, the queue counts as empty
 constexpr double kDecrease = 0.8;
-constexpr double kDecreaseMost = 0.5;
 constexpr double kMeanGain = 0.125;
 // Constants of DLCP.
 constexpr double kUnmarked = 2;  // times the target
@@ -82,7 +81,7 @@ void NsccCongestion::decrease(Time now) {
   if (mean_queue_ <= target() || now <= rests_until_) return;
   rests_until_ = now + round_trip_;
   const double above = (mean_queue_ - target()) / mean_queue_;
-  window_ *= std::max(1 - kDecrease * above, kDecreaseMost);
+  window_ *= std::max(1 - kDecrease * above, 1 - kCutMost);
   losses_.keep();
 }
 

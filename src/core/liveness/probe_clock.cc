@@ -9,8 +9,6 @@ namespace {
 constexpr Duration kFirstPauseMin = 100us;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
-// Early probes, each after twice the pause, all before the first that counts.
-constexpr unsigned kEarly = 3;
 constexpr unsigned kEarlyRepairs = 8;  // at 1% loss one packet in 10^16 is lost as often
 constexpr unsigned kTogether = 4;      // probes at a time; each miss doubles up to this
 
@@ -28,8 +26,9 @@ Duration ProbeClock::pause(const Terms& terms) const {
 }
 
 void ProbeClock::plan(Time now, const Terms& terms) {
-  // An answer without news means that packets are slow, not that a path is dead.
-  const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kEarly);
+  // Three early probes, each after twice the pause. An answer without news means that packets are
+  // slow, not that a path is dead.
+  const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kStalledAfter);
   early_ = in_doubt && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
   const Duration first = std::max(terms.answer_time, kFirstPauseMin);
   const Duration usual = pause(terms);

@@ -8,12 +8,8 @@
 namespace dlcp::core {
 namespace {
 
-// A card waits for a multiple of the RTT before it repeats a packet for which there is no answer:
-// 17 ms or more, for those of datapath/verbs. This many times the answer time, and at least
-// kRepeatLeast, is taken for that, unless this many delays in a row are as long: then the network
-// has become slower.
-constexpr int kRepeatTimes = 4;
 constexpr Duration kRepeatLeast = 1ms;
+// If this many delays in a row are long, the network has become slower.
 constexpr unsigned kSlowInRowMax = 8;
 
 }  // namespace

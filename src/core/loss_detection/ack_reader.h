@@ -28,6 +28,10 @@ class AnswerDelay {
 
 class AckReader {
  public:
+  // A card waits for a multiple of the RTT before it repeats a packet for which there is no answer:
+  // 17 ms or more, for those of datapath/verbs. This many times the answer time is taken for that.
+  static constexpr int kRepeatTimes = 4;
+
   const RttEstimator& rtt() const { return rtt_; }
   // This process did not run until `now`. Delays of packets that were sent before include that time
   // and are ignored.

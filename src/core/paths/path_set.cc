@@ -22,7 +22,6 @@ constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
 // At most one burst in this many is a trial, so that a small window is not spent on trials.
 constexpr unsigned kTrialEvery = 4;
-constexpr std::size_t kUnlimited = ~std::size_t{0};
 
 }  // namespace
 
@@ -98,12 +97,11 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Amo
   const auto better = [&](std::size_t one, std::size_t other) {
     return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
   };
-  if (repair)
-    return {static_cast<std::uint8_t>(better(random_proven(), random_proven())), kUnlimited};
+  if (repair) return {static_cast<std::uint8_t>(better(random_proven(), random_proven()))};
   std::size_t best = better(random_healthy(among), random_healthy(among));
   for (int i = 0; i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_; ++i)
     best = better(best, random_healthy(among));
-  return {static_cast<std::uint8_t>(best), kUnlimited};
+  return {static_cast<std::uint8_t>(best)};
 }
 
 std::uint8_t PathSet::choose_for_probe() {

@@ -25,7 +25,7 @@ class PathSet {
 
   struct Choice {
     wire::PathIndex path = 0;
-    std::size_t packets_max = 0;  // 1 on a path that is only being tried
+    std::size_t packets_max = ~std::size_t{0};  // 1 on a path that is only being tried
   };
   // `packet_time` is the time per packet at the current rate. A repair takes one of the paths that
   // have delivered last, other packets one of the paths in `among` while one of these is healthy.

@@ -11,7 +11,6 @@ namespace {
 // Segments of one message that may have a permission at a time; the rest travels in ordinary
 // packets. 16 MiB in packets of 4 KiB, more than NCCL's largest buffer.
 constexpr std::uint32_t kSegmentsMax = 16;
-constexpr std::size_t kReportsMax = 32;  // paths in one ACK
 // NCCL posts whole slots also for short messages, and compressed messages are never placed. After
 // this many permissions in a row that were not used, only one in this many messages gets some,
 // except in device memory, where a packet that is not placed costs more than unused permissions.
@@ -169,7 +168,7 @@ bool RecvPlacing::report(Time now, wire::Ack& ack) {
   for (std::size_t path = 0; path < newest_.size(); ++path) {
     Newest& newest = newest_[path];
     if (!newest.changed) continue;
-    if (ack.placed.size() == kReportsMax) return false;
+    if (ack.placed.size() == kPathReportsMax) return false;
     newest.changed = false;
     const auto held = std::max(now - newest.arrived_at, Duration::zero()).count() >> 7;
     ack.placed.push_back(

@@ -20,6 +20,9 @@ namespace dlcp::core {
 
 class RecvStream;
 
+// Paths that one ACK can report, each for placed and for ordinary packets.
+inline constexpr std::size_t kPathReportsMax = 32;
+
 class RecvPlacing {
  public:
   // `token`: of the association, under which `links` finds it.

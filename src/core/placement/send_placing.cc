@@ -11,15 +11,14 @@ namespace {
 constexpr Duration kFirstTryPause = 500us;
 constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
 // If no ACK names any of this many packets, placed packets may not reach the peer. Then only one is
-// tried in each kTrialPause, until an ACK names one. The second value applies after the first
+// tried in each kLatePause, until an ACK names one. The second value applies after the first
 // report; it is 16 MiB in packets of 4 KiB, more than is in flight between two acknowledgements.
 constexpr std::uint32_t kUnprovenMax = 256;
 constexpr std::uint32_t kUnreportedMax = 4096;
-constexpr Duration kTrialPause = 1s;
 // Over a reliable link: how often paths are looked at while no ACK arrives, and how often LINK is
 // sent while paths that have failed are not connected again, after the first attempts.
 constexpr Duration kLookPause = 10ms;
-constexpr Duration kLateTryPause = 2s;
+constexpr Duration kLatePause = 1s;
 // The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
 // least one in this many packets is an ordinary one.
 constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
@@ -68,7 +67,7 @@ bool SendPlacing::update_paths() {
 
 void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   if (link_ == 0 || !card_.connect(link_, frame.introduction)) {
-    next_link_ = limits_.is_reliable ? now + kLateTryPause : kNever;
+    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
     return;
   }
   limits_ = card_.limits(link_);
@@ -102,7 +101,7 @@ void SendPlacing::on_timeout(Time now, Flight& flight) {
 }
 
 wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
-  const Time later = limits_.is_reliable ? now + kLateTryPause : kNever;
+  const Time later = limits_.is_reliable ? now + kLatePause : kNever;
   next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
   sent_version_ = card_.introduction_version(link_);
   return {destination, card_.introduction(link_)};
@@ -170,7 +169,7 @@ std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const ChunkRef
 }
 
 void SendPlacing::on_sent(Time now) {
-  if (++unreported_ >= unreported_max_) next_trial_ = now + kTrialPause;
+  if (++unreported_ >= unreported_max_) next_trial_ = now + kLatePause;
   if (limits_.is_reliable && next_look_ == kNever) next_look_ = now + kLookPause;
 }
 

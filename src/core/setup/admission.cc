@@ -12,8 +12,6 @@ namespace {
 
 // The reason that the sender of a connection gets if the listener closes before it accepts.
 constexpr std::string_view kListenerClosed = "the listener was closed";
-constexpr std::string_view kEncryptionDiffers =
-    "one of the two ranks encrypts payloads (DLCP_ENCRYPT), but the other does not";
 
 bool encrypts(wire::Protection protection) {
   return protection == wire::Protection::kEncrypted;
@@ -96,8 +94,10 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
     return;
   }
   if (encrypts(hello->protection) != encrypts(commons_.config.protection)) {
-    refuse(*hello, {0, wire::Refuse::Cause::kSettings, std::string(kEncryptionDiffers)}, door->key,
-           packet.path);
+    refuse(*hello,
+           {0, wire::Refuse::Cause::kSettings,
+            "one of the two ranks encrypts payloads (DLCP_ENCRYPT), but the other does not"},
+           door->key, packet.path);
     return;
   }
   if (slot == nullptr) slot = open(now, *door->listener, *hello);

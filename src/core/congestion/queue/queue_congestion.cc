@@ -34,7 +34,6 @@ constexpr double kBelievableShare = 0.125;
 // A cut empties the queue and a quarter more, so that all senders measure the empty path.
 constexpr double kCutGain = 1.25;
 constexpr double kCutLeast = 0.1;
-constexpr double kCutMost = 0.5;
 constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // Marks count if the round's mean shows this share of the target queue, or if this share of the
 // packets is marked. Packets on different paths meet at some port all the time and are marked
