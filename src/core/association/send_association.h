@@ -1,11 +1,6 @@
 // The sending side of one association: all streams (NCCL connections) from this endpoint to one
-// peer endpoint, and the state that they share: paths, packet numbers, RTT, loss detection,
-// congestion control, pacing, credit, probes and packet size. Each stream (streams/send_stream) has
-// its own messages, licences to lose data, handshake and end. Connections of QUIC and associations
-// of SCTP share network state among streams in the same way.
-//
-// One stream, the leader, establishes the association by the full handshake, which finds the path
-// MTU. Later streams join it within one RTT.
+// peer endpoint, and the state that they share (README.md). One stream, the leader, establishes the
+// association by the full handshake; later streams join it within one RTT.
 #pragma once
 
 #include <cstdint>

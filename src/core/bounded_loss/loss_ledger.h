@@ -1,17 +1,8 @@
-// Limits the losses of one connection to the user's budget P, end to end and per rank.
-//
-// A result of R bytes is the sum of N ranks' contributions: R x N bytes in total. A byte lost in
-// stage s (0-based) of a ring loses s + 1 of them. Each of the H ranks of the ring that receive
-// over the network may lose P x R x N / H per collective and channel, so that all together lose at
-// most P of every rank's result, wherever the losses occur. The messages of a collective share this
-// pool. A single message may use all of it, but may not lose more of its bytes than the largest
-// budget would allow.
-//
-// In direct exchange the contributions to one owner share a pool, over all connections, engines and
-// calls of a tensor: P of the contributions to its part of the result. The budget of a single
-// message would hardly ever be as large as a packet.
-//
-// The receiver has the ledger. The sender learns its decisions from STOP and NEED.
+// The receiver's account of losses, which limits them to the user's budget P, end to end and per
+// rank, in contributions instead of bytes (README.md). In a ring the messages of a collective share
+// a pool: a single message may use all of it, but may not lose more of its bytes than the largest
+// budget would allow. In direct exchange the licence names the pool. The sender learns decisions
+// from STOP and NEED.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,5 @@
 // The sender's side of bounded loss. For licensed messages that may still end with holes it records
-// the paths that each was sent on, and when to send SENT_ONCE. The first SENT_ONCE follows the
-// message's last packet; if any packet of the message was placed, it waits one and a half RTTs. If
-// nothing licensed follows, or the receiver's answer leaves something open, it follows the last
-// packets on all paths of the message, and again at every probe time, until STOP, NEED or complete
-// acknowledgement.
+// the paths that each was sent on, and when to send SENT_ONCE (README.md).
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,14 @@
 // Congestion control like NSCC (Ultra Ethernet 1.0, 3.6.13), for fabrics whose switches mark. The
-// window follows two signals: ECN marks, and the delay in excess of the base delay.
+// window follows ECN marks, and the delay in excess of the base delay.
 // - No mark and a short queue: grow in proportion to the queue's distance from its target; grow
 //   fast after a whole window without any queue.
 // - No mark and a long queue: grow slowly, at the same rate for all, which makes windows equal.
-// - Marks and a short queue: the queue begins to fill; keep the window.
-// - Marks and a long queue: cut, in proportion to the mean queue above its target, once per RTT.
-// - More losses than chance explains, for example with trimming: no more than has arrived, unless
-//   the packets were only late (loss_cuts).
+// - Marks and a short queue: keep the window. Marks and a long queue: cut, once per RTT.
+// - More losses than chance explains: no more than has arrived (loss_cuts).
 //
-// Differences from the specification: a sender does not know the speed of the network, so the
-// window begins with kWindowFirst and doubles until there is a queue. If no switch marks, a queue
-// of kUnmarked targets counts as marked. Jitter and queues are not distinguished; queue_congestion
-// does that.
+// Differences from the specification: the window begins with kWindowFirst and doubles until there
+// is a queue, because a sender does not know the speed of the network. If no switch marks, a queue
+// of kUnmarked targets counts as marked.
 #pragma once
 
 #include "core/congestion/congestion.h"

@@ -1,14 +1,7 @@
 // Divides the device's receive capacity (socket buffers) among its connections, so that all senders
-// together do not have more in flight than the buffers hold. This limits incast.
-//
-// A connection always has a small reserve (at least one packet), and an equal share of the rest
-// while it receives data. After a window is reduced, its old size counts until a data packet
-// carries the epoch of the new window. A sender gives up its share after kWindowLease without
-// sending. The receiver takes the share back after kWindowReclaim without data, or after
-// kWindowSettled if it has already announced the reduction.
-//
-// A connection that waits for its turn (turns) gets a window of two packets, even if its reserve is
-// larger. It keeps the reserve, which a distant sender may use.
+// together do not have more in flight than the buffers hold. This limits incast. A connection has a
+// small reserve, and an equal share of the rest while it receives data. After a window is reduced,
+// its old size counts until a data packet carries the epoch of the new window.
 #pragma once
 
 #include <cstddef>

@@ -3,15 +3,9 @@
 //
 // The receiver grants what its buffers hold (credit_pool), because that amount may remain unread
 // while its process does not run. A long path holds far more than that, and not in a buffer.
-// Therefore twice what the receiver has read within an RTT is granted in addition, so that the
-// window can grow with the path. RTTs that the buffers cover add nothing: there the credit is
-// exact, which incast needs. RTTs of a path with a quick handshake add nothing either: the
-// additional time is queueing there, and each of hundreds of senders would mistake it for a long
-// path.
-//
-// A window below the reserve means that other senders have their turn (turns). A nearby sender
-// respects it and loses nothing, because it learns at once when its turn comes; a distant sender
-// uses its reserve.
+// Therefore twice what the receiver has read within an RTT is granted in addition. RTTs that the
+// buffers cover, and paths with a quick handshake, add nothing: there a long delay is a queue,
+// which each of hundreds of senders would mistake for a long path.
 #pragma once
 
 #include <algorithm>

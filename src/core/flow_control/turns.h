@@ -1,12 +1,8 @@
-// Limits how many of the senders to one host transmit at full rate: the kServed that began first
-// may use their full windows; the others keep a few packets in flight until their turn comes. The
-// receiver thus serves senders in order instead of equally.
-//
-// Senders that are served equally finish together. In an all-to-all exchange, senders that have met
-// at one receiver then meet again at the next, senders that they catch up with stay with them, and
-// in the end most receivers are idle. Serving in order separates them. (Receivers of Homa, SIGCOMM
-// 2018, also serve a few senders at a time, the shortest transfers first; here lengths are equal,
-// and later messages are not known.)
+// Limits how many of the senders to one host transmit at full rate: the kServed that began first.
+// Senders that are served equally finish together. In an all-to-all exchange they then meet again
+// at the next receiver, and in the end most receivers are idle. (Receivers of Homa, SIGCOMM 2018,
+// also serve a few senders at a time, the shortest transfers first; here lengths are equal, and
+// later messages are not known.)
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,8 @@
 // Records the data packets in flight of an association, for each path in the order of sending, and
 // decides which are lost. The rule is that of RACK (RFC 8985): packet A is lost if packet B was
-// sent after A and has arrived, and the ACK of A has not arrived within the time that the ACK of B
-// took, plus a window that allows for reordering. This window is
-// - the same-path window, if A and B were sent on the same path;
-// - the longer cross-path window, on whatever paths they were sent.
-// Duplicate ACKs are not counted: packets on different paths overtake each other without loss.
-//
-// At first the same-path window is an eighth of the RTT, and the cross-path window a quarter or
-// more. A window grows if A was late: its ACK arrives in the end, or it was retransmitted already
-// and the peer reports a duplicate (a spurious retransmission).
+// sent after it and has arrived, and the ACK of A has not arrived within the time that the ACK of B
+// took, plus a window that allows for reordering. The same-path window applies if both were sent on
+// one path, the longer cross-path window to any two. README.md says how they adapt.
 #pragma once
 
 #include <cstddef>

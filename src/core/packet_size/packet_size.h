@@ -1,8 +1,6 @@
 // The payload size of packets, if the path carries less than the handshake agreed on: RFC 8899
-// (DPLPMTUD) with DLCP's probes. If probes are answered but data packets do not arrive, probes are
-// padded to each common size. If probes of the current size get no answer and probes of a smaller
-// size do, in several rounds in a row, packets shrink to the smaller size (black-hole detection).
-// Shrunk packets try larger sizes regularly and grow as soon as the path allows.
+// (DPLPMTUD) with DLCP's probes, padded to each common size. README.md says when packets shrink and
+// grow.
 #pragma once
 
 #include <array>

@@ -1,9 +1,5 @@
-// Chooses the path (entropy value) of the next burst. Healthy paths are chosen by the power of two
-// choices on expected delay (Mitzenmacher 2001), of four if both are far slower than usual. Every
-// acknowledgement updates the delay of its path, so that good paths are used again (as in REPS,
-// arXiv 2407.21625). A path that has lost a packet and delivered nothing since is doubted: it is
-// tried with single packets, one per RTT. If these are lost too, the path is avoided: the pauses
-// between its trials double, without end.
+// Chooses the path (entropy value) of the next burst by expected delay, and avoids paths that lose
+// what is sent on them. README.md has the rules.
 #pragma once
 
 #include <array>

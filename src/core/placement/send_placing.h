@@ -1,8 +1,5 @@
 // Placed messages at their sender: the link to the receiver, and the permissions that it has given.
 // A packet is placed if its segment has a permission; otherwise it travels as an ordinary packet.
-// Both kinds share the numbers of their path, so loss detection and congestion control do not
-// distinguish them: an ACK names the placed packet that arrived last on a path, and the record of
-// that packet gives its number and send time.
 #pragma once
 
 #include <algorithm>

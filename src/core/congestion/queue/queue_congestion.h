@@ -1,23 +1,7 @@
-// Congestion control for paths of any delay and any jitter. It keeps a queue at the bottleneck that
-// is short compared with the base delay and with what jitter hides.
-// - The queue of a round is its mean delay minus that of the emptiest recent round (delay_filter).
-//   The waiting time of answers does not count, because another sender fills that queue; the
-//   packets delivered meanwhile may be in flight in addition to the window. All flows that share
-//   the queue measure the same mean, however often they are acknowledged; a minimum would favour
-//   large flows, which take more samples. The target includes the variation of the means of rounds.
-// - No estimate of bandwidth is needed: the window grows until the queue is longer than its target,
-//   and is cut by the queue's share of the RTT, and a little more, so that the queue empties.
-// - A larger window has a smaller target, so that flows that share a queue become equal. Every
-//   sender may have a few packets of its own in the queue, as in TCP Vegas.
-// - Random loss does not slow the sender, a loss rate above a tolerance does (loss_cuts).
-// - ECN marks cut the window as in DCTCP, but by no more than the measured queue. They are ignored
-//   while they are few and no queue is measured, because sprayed packets meet at some port all the
-//   time. A large window reacts to fewer marks, so that the largest sender yields first. A small
-//   window that does not limit the sender is not cut.
-// - A queue that stays after cuts counts as base delay. If it soon grows again, another flow
-//   fills the queue. The window is then that of a TCP flow (tcp_window), until the queue empties.
-//   If the buffer is too short for a standing queue, losses reveal that flow (buffer_rival): then a
-//   loss halves the window, and it grows as in Reno.
+// Congestion control for paths of any delay and any jitter: keeps a queue at the bottleneck that is
+// short compared with the base delay and with what jitter hides. It needs no estimate of bandwidth:
+// the window grows until the queue is longer than its target, and is cut by the queue's share of
+// the RTT and a little more. core/congestion/README.md has all rules.
 #pragma once
 
 #include <algorithm>
