@@ -10,8 +10,8 @@
 #include "core/counters.h"
 #include "core/endpoint_types.h"
 #include "core/flow_control/credit_pool.h"
-#include "core/flow_control/unposted_pool.h"
 #include "core/placement/link_table.h"
+#include "core/streams/recv_message.h"
 
 namespace dlcp::core {
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/loss_detection/flight_path.h"
-#include "core/loss_detection/lateness.h"
 #include "core/loss_detection/rtt.h"
 #include "core/streams/send_message.h"
 #include "util/time.h"
@@ -90,8 +89,8 @@ class Flight {
 
   std::vector<Path> paths_;
   std::size_t records_ = 0;  // number of records that are not settled
-  Lateness on_path_;
-  Lateness across_;
+  flight::Lateness on_path_;
+  flight::Lateness across_;
   Time epoch_ends_{};
   Time widen_again_at_{};
   Duration same_path_window_{0};

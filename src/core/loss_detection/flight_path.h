@@ -1,7 +1,9 @@
-// The records of loss detection (flight.h) for each path.
+// The records of loss detection (flight.h) for each path, and how late packets can be.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "core/streams/send_message.h"
 #include "util/memory/ring_queue.h"
@@ -31,6 +33,18 @@ struct Path {
   std::uint64_t failed_below = 0;     // the card repeats none below
   Delivery newest;
   RingQueue<Record> records;
+};
+
+// Packet A is late if packet B was sent after it and acknowledged before it. Lateness is the
+// largest difference between the times that the ACKs of A and B took, in the present epoch and the
+// one before.
+struct Lateness {
+  Duration now{0};
+  Duration before{0};
+  void add(Duration late) { now = std::max(now, late); }
+  void end_epoch() { before = std::exchange(now, Duration(0)); }
+  // With a margin of a quarter, because other packets may be even later.
+  Duration allowance() const { return std::max(now, before) * 5 / 4; }
 };
 
 }  // namespace dlcp::core::flight

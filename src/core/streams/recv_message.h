@@ -50,6 +50,13 @@ struct RecvMessage {
   bool closing() const { return whole() && (placing > 0 || permits > 0); }
 };
 
+// Memory for messages without a posted receive, for all connections of the device together. A
+// connection may use as much as is free: half of the pool if it is alone.
+struct UnpostedPool {
+  std::size_t bytes_max = 0;
+  std::size_t bytes_used = 0;
+};
+
 // The meaning of a packet for its message.
 enum class Receipt : std::uint8_t {
   kPlaced,       // new: a placement was appended (none for an empty message)

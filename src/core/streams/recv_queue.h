@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/flow_control/unposted_pool.h"
 #include "core/streams/recv_message.h"
 #include "util/memory/ring_queue.h"
 #include "wire/data/data_header.h"
