@@ -58,11 +58,13 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   // Time per packet at the rate of the whole endpoint.
   const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
-  const double packets_left =
-      std::ceil((chunk.message_bytes - chunk.offset) / static_cast<double>(payload_bytes));
-  const bool undivided =
-      chunk.message_bytes <= kUndividedBytes && window_.in_flight() + packets_left <= limit;
-  auto packets = burst_packets(config_, packet_bytes(), shared_time, undivided ? 2 * limit : limit);
+  auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
+  const std::size_t rest = (chunk.message_bytes - chunk.offset + payload_bytes - 1) / payload_bytes;
+  if (chunk.message_bytes <= kUndividedBytes &&
+      static_cast<double>(window_.in_flight() + rest) <= limit) {
+    const auto most = burst_packets(config_, packet_bytes(), shared_time, 2 * limit);
+    packets = std::max(packets, std::min(rest, most));
+  }
   const bool small = chunk.message_bytes <= kSmallMessagePackets * payload_bytes;
   if (small && idle && config_.burst_packets_max == 0)
     packets = std::max(packets, kSmallMessagePackets);
@@ -122,9 +124,10 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
   header.message_bytes = static_cast<std::uint32_t>(message.size());
   const bool follows = streams_.has_next();
-  // Nothing waits for the acknowledgement of a message that leaves undivided and as the last one.
-  const bool alone = !follows && first.chunk == 0 && out.size() * payload_bytes >= message.size();
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
+  // The message leaves whole and as the last one, and fits into the window twice.
+  terms.unneeded = !follows && first.chunk == 0 && out.size() * payload_bytes >= message.size() &&
+                   static_cast<double>(2 * out.size()) <= terms.most;
   const std::size_t begin = first.chunk * payload_bytes;
   std::size_t at = begin;
   const bool reaches_end = begin + out.size() * payload_bytes > message.size();
@@ -134,7 +137,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
   for (std::size_t i = 0; i < out.size(); ++i, ++number) {
     const std::size_t bytes = std::min(payload_bytes, message.size() - at);
-    header.asks_ack = (follows || i + 1 < out.size()) && !alone && window_.asks_ack(now, terms);
+    header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);
     header.path_sequence = static_cast<std::uint32_t>(number);
     header.offset = static_cast<std::uint32_t>(at);
     auto payload = message.subspan(at, bytes);

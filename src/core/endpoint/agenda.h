@@ -40,20 +40,16 @@ class Agenda {
       while (!turns_[kind].empty()) {
         const Place place = turns_[kind].front();
         turns_[kind].pop_front();
-        Mark& mark = marks_[place];
-        if (mark.has_turn && mark.kind == Turn(kind)) {  // not replaced by an earlier kind
-          mark.has_turn = false;
-          return place;
-        }
+        if (take_turn(place, Turn(kind))) return place;
       }
     }
     return std::nullopt;
   }
-  // A call has ended: what waited for its data does not wait for that of the next one.
-  void end_call() {
+  void end_call() {  // followers that had no turn do not wait for the data of the next call
     RingQueue<Place>& followers = turns_[static_cast<std::size_t>(Turn::kFollower)];
     for (; !followers.empty(); followers.pop_front())
-      if (has_turn(followers.front())) want_turn(followers.front(), Turn::kAnswer);
+      if (take_turn(followers.front(), Turn::kFollower))
+        want_turn(followers.front(), Turn::kAnswer);
   }
 
   // Serves the place at `at`. If it is already due earlier, that time remains, and the place is
@@ -105,6 +101,10 @@ class Agenda {
   Mark& mark(Place place) {
     if (place >= marks_.size()) marks_.resize(place + std::size_t{1});
     return marks_[place];
+  }
+
+  bool take_turn(Place place, Turn kind) {  // false: another kind of turn has replaced it
+    return marks_[place].kind == kind && std::exchange(marks_[place].has_turn, false);
   }
 
   static constexpr Duration kPatience = 5ms;

@@ -71,6 +71,7 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
            data.header.destination == token);
   if (run.packets == 0) return taken;
   receiving->on_run(now, run);
+  if (!association.can_follow()) agenda_.want_turn(association.place(), Agenda::Turn::kAnswer);
   const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
   if (receiving->has_outcome() || !served) lifecycle_.follow_up(now, *slot);
   return taken;

@@ -19,7 +19,7 @@ namespace dlcp::core {
 
 class Dispatch {
  public:
-  Dispatch(Commons& commons, SlotTable& slots, const Agenda& agenda, Lifecycle& lifecycle,
+  Dispatch(Commons& commons, SlotTable& slots, Agenda& agenda, Lifecycle& lifecycle,
            Admission& admission, AssociationTable& associations)
       : commons_(commons),
         slots_(slots),
@@ -61,7 +61,7 @@ class Dispatch {
 
   Commons& commons_;
   SlotTable& slots_;
-  const Agenda& agenda_;
+  Agenda& agenda_;
   Lifecycle& lifecycle_;
   Admission& admission_;
   AssociationTable& associations_;

@@ -29,9 +29,9 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   // When no receive is posted, the application may stop calling, and the sender would wait for the
   // ACK until the helper thread sends it. The ACK is therefore sent at once, unless the message is
   // short and the application usually posts the next receive soon.
+  ended_ = arrival.ends_message && is_long;  // and nothing has followed
   const bool may_leave = arrival.nothing_posted && (is_long || returns_ < kComesBack);
   if (arrival.nothing_posted && arrival.ends_message) last_ended_ = now;
-  ended_ = ended_ || (arrival.ends_message && arrival.message_bytes >= kLongMessageBytes);
   if (packets_ >= every || arrival.asked || may_leave) {
     at_once(now);
     return;

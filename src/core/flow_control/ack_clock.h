@@ -50,7 +50,7 @@ class AckClock {
 
   Time due_ = kNever;
   bool hurries_ = false;
-  bool ended_ = false;                 // a message, since the last acknowledgement
+  bool ended_ = false;                 // a long message, with the newest data
   Time last_ended_ = kNever;           // end of the last message, if no receive was posted
   int returns_ = 0;                    // times in a row that the application posted again at once
   std::uint32_t packets_ = 0;          // since the last acknowledgement

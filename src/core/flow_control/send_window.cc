@@ -39,7 +39,7 @@ bool SendWindow::asks_ack(Time now, AskTerms& terms) {
   ++unasked_;
   const bool stops = in_flight_ + 1 >= most && unasked_ >= std::max(most / 4, kStopLeast);
   const bool half = terms.rested && unasked_ >= most / 2 && in_flight_ + 1 >= most / 2;
-  if (!stops && !half) return false;
+  if ((!stops && !half) || terms.unneeded) return false;
   unasked_ = 0;
   asked_at_ = now;
   terms.rested = false;

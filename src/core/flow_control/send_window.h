@@ -43,8 +43,9 @@ class SendWindow {
   }
   // Terms that stay the same while packets are sent together.
   struct AskTerms {
-    double most = 0;      // packets that may be in flight
-    bool rested = false;  // the last request is long enough ago
+    double most = 0;        // packets that may be in flight
+    bool rested = false;    // the last request is long enough ago
+    bool unneeded = false;  // the sender does not wait for an ACK of these packets
   };
   AskTerms ask_terms(Time now, double congestion_window) const;
   // Whether the packet about to be sent, which others follow, requests an immediate ACK. (A last

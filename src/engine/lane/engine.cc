@@ -251,9 +251,12 @@ void Engine::count_callers(int more) {
 // are rare, and this caller may lose the processor again if it finds its request pending.
 void Engine::step(Time now) {
   const Duration away = std::min(now - stepped_, kStepTakesMost);
-  const Time end = now + away;
   // Messages that were posted since then do not wait until what has arrived is handled.
-  if (std::exchange(deferred_, false)) flush(now);
+  if (std::exchange(deferred_, false)) {
+    pump_.transmit(now);
+    now = steady_now();  // answers may have arrived meanwhile
+  }
+  const Time end = now + away;
   for (int batch = 0; (batch < kReceiveBatches || now < end) && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took time, and arrival times are relative to now
   take_events(now);

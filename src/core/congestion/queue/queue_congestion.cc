@@ -150,6 +150,7 @@ void QueueCongestion::finish_round() {
   }
   buffer_rival_.end_round(round_, base_.value(), window_, believable());
   watch_standing_queue();
+  queued_rounds_ = queue_ > target(window_) ? queued_rounds_ + 1 : 0;
   if (competing_)
     compete();
   else if (resting_ > 0)
@@ -163,9 +164,7 @@ void QueueCongestion::finish_round() {
 void QueueCongestion::decide() {
   // A pause of a host looks like a queue for one round. If the window does not limit the sender, a
   // queue must last for two.
-  const bool queued = queue_ > target(window_);
-  const bool lasts = std::exchange(queued_, queued);
-  if (queued && (lasts || round_.limited)) {
+  if (queued_rounds_ > (round_.limited ? 0 : 1)) {
     on_queue();
   } else if (marks_count()) {
     cut(marked_cut());
@@ -178,7 +177,7 @@ void QueueCongestion::decide() {
     slow_start_ = false;
     rounds_since_cut_ = 0;
     resting_ = 1;
-  } else if (!queued && round_.limited) {
+  } else if (queued_rounds_ == 0 && round_.limited) {
     grow();
   }
 }

@@ -79,7 +79,7 @@ class QueueCongestion final : public CongestionControl {
   double window_before_cut_ = 0;
   double queue_before_cut_ = 0;  // ns
   int rounds_since_cut_ = 0;
-  bool queued_ = false;         // the last round showed a queue
+  int queued_rounds_ = 0;       // the last rounds in a row that showed a queue
   int resting_ = 0;             // rounds left without decisions
   int standing_rounds_ = 0;     // successive rounds with a queue above the target
   double standing_window_ = 0;  // window when they began
