@@ -10,6 +10,7 @@ using namespace dlcp::core;
 namespace {
 constexpr Time t0 = time_from_ns(1'000'000'000);
 constexpr std::uint32_t kPacket = 1024;
+constexpr std::size_t kMessage = 32 * kPacket;
 }  // namespace
 
 TEST_CASE("a single active connection gets nearly all of the capacity") {
@@ -17,7 +18,7 @@ TEST_CASE("a single active connection gets nearly all of the capacity") {
   Grant grant;
   pool.join(grant, kPacket);
   CHECK(grant.window == grant.reserve);
-  pool.on_data(t0, grant, 0);
+  pool.on_data(t0, grant, 0, kMessage);
   pool.refresh(grant);
   CHECK(grant.window > 900);
   CHECK(pool.committed_bytes() <= 1024 * kPacket);
@@ -35,7 +36,7 @@ TEST_CASE("grants together never exceed the capacity while connections open, sen
         // Half of the senders have not received their newest window yet.
         const auto heard =
             static_cast<std::uint8_t>(i % 2 == 0 ? grants[i].epoch : grants[i].epoch - 1);
-        pool.on_data(t0, grants[i], heard);
+        pool.on_data(t0, grants[i], heard, kMessage);
         pool.refresh(grants[i]);
       } else if (round % 7 == 0) {
         pool.reclaim(grants[i]);
@@ -67,15 +68,15 @@ TEST_CASE("a reduced window counts in full until a packet shows that the sender 
   Grant second;
   pool.join(first, kPacket);
   pool.join(second, kPacket);
-  pool.on_data(t0, first, 0);
+  pool.on_data(t0, first, 0, kMessage);
   pool.refresh(first);
-  pool.on_data(t0, first, first.epoch);
+  pool.on_data(t0, first, first.epoch, kMessage);
   const auto large = first.committed;
-  pool.on_data(t0, second, 0);
+  pool.on_data(t0, second, 0, kMessage);
   pool.refresh(first);
   CHECK(first.window < large);
   CHECK(first.committed == large);
-  pool.on_data(t0, first, first.epoch);
+  pool.on_data(t0, first, first.epoch, kMessage);
   CHECK(first.committed == first.window);
 }
 
@@ -93,27 +94,27 @@ TEST_CASE("an idle connection returns its share after the reclaim time") {
   Grant grant;
   pool.join(grant, kPacket);
   CHECK(CreditPool::reclaim_at(grant) == kNever);
-  pool.on_data(t0, grant, 0);
+  pool.on_data(t0, grant, 0, kMessage);
   pool.refresh(grant);
   CHECK(CreditPool::reclaim_at(grant) == t0 + kWindowReclaim);
   pool.reclaim(grant);
   CHECK(grant.window == grant.reserve);
 }
 
-TEST_CASE("a sender that waits for its turn is granted two packets and keeps its reserve") {
+TEST_CASE("a sender that waits for its turn is granted a few packets and keeps its reserve") {
   CreditPool pool(1000 * kPacket, 64 << 10);
   std::vector<Grant> grants(6);
   for (auto& grant : grants) {
     pool.join(grant, kPacket);
-    pool.on_data(t0, grant, grant.epoch);
+    pool.on_data(t0, grant, grant.epoch, kMessage);
   }
   const std::size_t committed = pool.committed_bytes();
   for (auto& grant : grants)
     pool.refresh(grant);
   CHECK(grants[3].window >= grants[3].reserve);
-  CHECK(grants[4].window == 2);
+  CHECK(grants[4].window == 4);
   CHECK(grants[4].committed == grants[4].reserve);
-  pool.on_data(t0, grants[4], grants[4].epoch);
+  pool.on_data(t0, grants[4], grants[4].epoch, kMessage);
   CHECK(grants[4].committed == grants[4].reserve);
   CHECK(pool.committed_bytes() > committed);
   pool.on_message_end(grants[0]);
@@ -129,11 +130,11 @@ TEST_CASE("with many senders, a finished message's grant falls to the reserve, s
   for (auto& grant : grants)
     pool.join(grant, kPacket);
   for (std::size_t i = 0; i < 2; ++i)
-    pool.on_data(t0, grants[i], grants[i].epoch);
+    pool.on_data(t0, grants[i], grants[i].epoch, kMessage);
   for (std::size_t i = 0; i < 2; ++i)
     pool.refresh(grants[i]);
   // The next sender finds room for a share.
-  pool.on_data(t0, grants[2], grants[2].epoch);
+  pool.on_data(t0, grants[2], grants[2].epoch, kMessage);
   pool.refresh(grants[2]);
   CHECK(grants[2].window > 5 * grants[2].reserve);
   pool.on_message_end(grants[0]);
@@ -145,4 +146,21 @@ TEST_CASE("with many senders, a finished message's grant falls to the reserve, s
   pool.reclaim(grants[0]);
   CHECK(grants[0].committed == grants[0].reserve);
   CHECK_FALSE(grants[0].active);
+}
+
+TEST_CASE(
+    "a sender that waits for its turn has one packet of a long message in flight, four of a short "
+    "one") {
+  for (const std::size_t packets : {16, 63, 64, 1000}) {
+    CreditPool pool(4000 * kPacket, 64 << 10);
+    std::vector<Grant> grants(8);
+    for (auto& grant : grants) {
+      pool.join(grant, kPacket);
+      pool.on_data(t0, grant, grant.epoch, packets * kPacket);
+      pool.refresh(grant);
+    }
+    CHECK(grants[3].window >= grants[3].reserve);
+    CHECK(grants[7].window == (packets < 64 ? 4 : 1));
+    CHECK(grants[7].committed >= grants[7].reserve);  // the reserve stays committed
+  }
 }

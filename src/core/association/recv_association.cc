@@ -109,7 +109,7 @@ void RecvAssociation::note_placed(const wire::PlacedRun& placed, DataRun& run) {
 
 void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
   probes_ = 0;
-  credits_.on_data(now, grant_, run.window_epoch);
+  credits_.on_data(now, grant_, run.window_epoch, run.message_bytes);
   // Not the path of the data: its reverse direction may be broken. Only the sender knows a path on
   // which answers arrive.
   reply_path_ = static_cast<wire::PathIndex>(run.reply_path % config_.paths);

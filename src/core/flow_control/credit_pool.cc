@@ -12,10 +12,12 @@ namespace {
 // is reduced to its reserve at once.
 constexpr std::size_t kReserveShare = 4;
 constexpr std::size_t kConnectionsFew = 16;
-// Packets in flight of a connection that waits for its turn. With one, the path of an incast is
-// idle while turns change. With more, many waiting connections would fill the path by themselves,
-// cause ECN marks for the served ones, and slow them down until all are equal.
-constexpr std::size_t kWaitingPackets = 2;
+// Packets in flight of a connection that waits for its turn: enough to continue at once when the
+// turn comes. With long messages turns change seldom, and many waiting connections would fill the
+// path by themselves, cause ECN marks for the served ones, and slow them down until all are equal.
+constexpr std::size_t kWaitingPackets = 4;
+constexpr std::size_t kWaitingPacketsLong = 1;
+constexpr std::size_t kLongPackets = 64;  // 256 KiB in 4 KiB packets
 
 // Packets that the sender may have in flight, whether it has been told or not.
 std::uint32_t promised(const Grant& grant) {
@@ -50,8 +52,9 @@ void CreditPool::leave(Grant& grant) {
   grant = Grant{};
 }
 
-void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch) {
+void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes) {
   turns_.on_data(now, grant.turn);
+  grant.in_long_message = message_bytes >= kLongPackets * grant.packet_bytes;
   grant.rests = false;
   if (!grant.active) {
     grant.active = true;
@@ -72,7 +75,8 @@ void CreditPool::refresh(Grant& grant) {
     const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
     const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
     window = std::max(std::min(grant.reserve + share, possible), std::size_t{grant.reserve});
-    if (!turns_.has(grant.turn)) window = std::min(window, kWaitingPackets);
+    if (!turns_.has(grant.turn))
+      window = std::min(window, grant.in_long_message ? kWaitingPacketsLong : kWaitingPackets);
   }
   if (window == grant.window) return;
   grant.window = static_cast<std::uint32_t>(window);

@@ -28,6 +28,7 @@ struct Grant {
   std::uint16_t epoch = 0;
   bool active = false;
   bool rests = false;  // reduced to the reserve, because its message is complete
+  bool in_long_message = false;
   Turn turn;
 };
 
@@ -40,8 +41,9 @@ class CreditPool {
   void join(Grant& grant, std::uint32_t packet_bytes);
   void leave(Grant& grant);
 
-  // A data packet arrived that was sent under the window numbered `epoch`.
-  void on_data(Time now, Grant& grant, std::uint16_t epoch);
+  // A data packet of a message of `message_bytes` arrived; it was sent under the window numbered
+  // `epoch`.
+  void on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes);
   // A message is complete: the next sender gets the turn, unless more data arrives before the next
   // ACK.
   void on_message_end(Grant& grant) { turns_.leave(grant.turn); }
