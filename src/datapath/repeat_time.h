@@ -4,18 +4,31 @@
 
 #include <cstdint>
 
+#include "datapath/placement.h"
 #include "util/time.h"
 
 namespace dlcp::datapath {
 
-// The exponent n: at least 17 ms, and at least 4 round trips unless these exceed 537 ms.
+// A packet is sent and then repeated six times, because Soft-RoCE takes seven for no limit. Cards
+// may take up to four times as long as they are told.
+constexpr std::uint8_t kRepeats = 6;
+constexpr std::int64_t kSlowCard = 4;
+
+// The exponent n: at least 17 ms, and at least 4 round trips unless these exceed 34 ms. A card must
+// not repeat a packet for longer than a key rests (kKeyLifetime), because the key may then belong
+// to another message.
 constexpr std::uint8_t repeat_exponent(Duration round_trip) {
-  constexpr std::uint8_t kLeast = 12, kMost = 17;
+  constexpr std::uint8_t kLeast = 12, kMost = 13;
   std::uint8_t n = kLeast;
   while (n < kMost && Duration(std::int64_t{4096} << n) < 4 * round_trip)
     ++n;
   return n;
 }
 static_assert(repeat_exponent(Duration::zero()) == 12);
+// On longer paths the card would repeat packets that have arrived.
+constexpr Duration kReliableRoundTripMost{std::int64_t{4096} << 12};
+static_assert(kReliableRoundTripMost <= Duration(std::int64_t{4096} << repeat_exponent(1s)) / 2);
+static_assert((kRepeats + 1) * kSlowCard * Duration(std::int64_t{4096} << repeat_exponent(1s)) <
+              kKeyLifetime);
 
 }  // namespace dlcp::datapath

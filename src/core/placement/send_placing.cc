@@ -55,7 +55,8 @@ bool SendPlacing::update_paths() {
   bool all = true;
   for (std::size_t i = 0; i < widened_.size(); ++i) {
     if (!widened_[i]) continue;
-    const wire::LinkPaths paths = card_.paths(link_, static_cast<TrafficClass>(i));
+    wire::LinkPaths paths = card_.paths(link_, static_cast<TrafficClass>(i));
+    paths.bits &= wire::LinkPaths::first(paths_).bits;  // the peer may have introduced more
     all = all && !paths.empty();
     if (paths == usable_[i].paths) continue;
     usable_[i].paths = paths;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "datapath/repeat_time.h"
 #include "datapath/sim/card/placed_runs.h"
 #include "datapath/sim/sim_datapath.h"
 #include "util/hash/crc32c.h"
@@ -18,8 +19,7 @@ std::uint32_t bit_of(TrafficClass traffic_class) {
 }
 
 Duration up_to(Rng& rng, Duration most) {
-  return Duration(
-      static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most.count()) + 1)));
+  return Duration(std::int64_t(rng.below(std::uint64_t(most.count()) + 1)));
 }
 
 }  // namespace
@@ -37,14 +37,14 @@ const SimPlacer::Link* SimPlacer::find(LinkId link) const {
 
 Result<LinkId> SimPlacer::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
   const auto host = host_at(peer);
-  if (!host) return Error{ErrorCode::kInvalidUsage, "not the address of a simulated host", ""};
-  const LinkId id{++last_link_};
-  Link& link = links_[id];
+  if (!host || (config_.is_reliable && round_trip > kReliableRoundTripMost))
+    return Error{ErrorCode::kInvalidUsage, "no simulated host, or its path is too long", ""};
+  Link& link = links_[LinkId{++last_link_}];
   link.peer = *host;
   link.own.link = last_link_;
   if (config_.is_reliable) link.own.epochs.fill(1);
-  reliable_.open(id, round_trip);
-  return id;
+  reliable_.open(LinkId{last_link_}, round_trip);
+  return LinkId{last_link_};
 }
 
 Status SimPlacer::widen(LinkId link, TrafficClass traffic_class, std::size_t) {

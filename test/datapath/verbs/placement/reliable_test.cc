@@ -159,8 +159,7 @@ TEST_CASE("the card repeats packets later if the round trip is long") {
   // 17 ms are 30 steps of the fake card.
   const auto [round_trip, steps] =
       GENERATE(std::pair<Duration, int>(0ms, 30), std::pair<Duration, int>(4ms, 30),
-               std::pair<Duration, int>(5ms, 60), std::pair<Duration, int>(20ms, 240),
-               std::pair<Duration, int>(120ms, 960), std::pair<Duration, int>(5s, 960));
+               std::pair<Duration, int>(5ms, 60), std::pair<Duration, int>(16ms, 60));
   ReliablePair pair(1, round_trip);
   const Permission to = pair.permit(pair.b.piece(0, 64));
   pair.card->loss = 1;

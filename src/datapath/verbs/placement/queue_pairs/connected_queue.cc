@@ -2,16 +2,15 @@
 
 #include <cstring>
 
+#include "datapath/repeat_time.h"
 #include "datapath/verbs/rings/address_handles.h"
 
 namespace dlcp::datapath {
 namespace {
 
-// RC: the card repeats a packet after 17 ms, or more if the round trip is long (cards may take up
-// to four times as long), six times, because Soft-RoCE takes seven for no limit. A path that loses
-// everything has thus failed after 118 ms. If the receiver has no receive, it reports a wait of
-// 0.64 ms (code 12), and the card repeats without limit (seven).
-constexpr std::uint8_t kRetries = 6;
+// RC: a path that loses everything has failed after 118 ms, or 235 ms if the round trip is long
+// (repeat_time.h). If the receiver has no receive, it reports a wait of 0.64 ms (code 12), and the
+// card repeats without limit (seven).
 constexpr std::uint8_t kNoReceiveRetries = 7;
 constexpr std::uint8_t kReceiverPause = 12;
 
@@ -115,7 +114,7 @@ Status ConnectedQueue::make_ready(const QueueRemote& remote) {
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (is_reliable(options_)) {
     attributes.timeout = remote.repeat_exponent;
-    attributes.retry_cnt = kRetries;
+    attributes.retry_cnt = kRepeats;
     attributes.rnr_retry = kNoReceiveRetries;
     attributes.max_rd_atomic = 1;
     mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
