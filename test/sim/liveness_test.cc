@@ -132,7 +132,7 @@ TEST_CASE(
   REQUIRE_FALSE(world.flow(forgotten).send_error.has_value());
   world.run_until(posted + 40s + 1ms);
   REQUIRE(world.flow(forgotten).send_error.has_value());
-  REQUIRE_THAT(world.flow(forgotten).send_error->message(), Contains("has not answered"));
+  REQUIRE_THAT(world.flow(forgotten).send_error->message(), Contains("no longer knows"));
   REQUIRE_FALSE(world.flow(busy).send_error.has_value());
 }
 

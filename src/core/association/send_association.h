@@ -104,7 +104,8 @@ class SendAssociation final : private ChunkStates {
     heard_at_ = now;
   }
   Time heard_at() const { return heard_at_; }
-  void probe_now(Time now) { prober_.clock().expire(now); }  // probes the peer at once
+  void probe_now(Time now) { prober_.clock().expire(now); }  // there is reason to doubt the peer
+  void probe_once() { prober_.clock().demand(); }
 
   // --- time
   // Schedules probes while any stream waits() for the peer. Called when this may have changed.

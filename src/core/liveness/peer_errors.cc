@@ -65,4 +65,12 @@ Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_byt
           "(dlcp doctor --peer)"};
 }
 
+Error peer_forgot(Duration timeout) {
+  return {ErrorCode::kRemote,
+          fmt::format("the peer answers, but has not mentioned this connection for {} ms: it no "
+                      "longer knows it",
+                      milliseconds(timeout)),
+          "the peer may have closed it during an outage: see its log"};
+}
+
 }  // namespace dlcp::core

@@ -33,5 +33,7 @@ bool is_rejection(const Error& error);
 bool is_silence(const Error& error);
 // The peer answers, but no packet of up to `packet_bytes` gets through to it.
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes);
+// The peer answers for other streams, but does not know this one.
+Error peer_forgot(Duration timeout);
 
 }  // namespace dlcp::core

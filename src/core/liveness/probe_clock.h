@@ -3,6 +3,7 @@
 // dead.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "util/check.h"
@@ -50,6 +51,8 @@ class ProbeClock {
     early_ = false;
     at_ = now;
   }
+  // One more probe, whatever the plan, which stays.
+  void demand() { due_ = std::max(due_, 1u); }
   // Nothing is in flight: the next probe is planned again from now on.
   void postpone() { at_ = kNever; }
 

@@ -11,8 +11,8 @@ namespace {
 // One path normally keeps order. Paths differ in delay; 100 Gbit/s send 750 kB in kGraceLeast.
 constexpr Duration kSamePathLeast = 20us;
 constexpr Duration kGraceLeast = 60us;
-// Limits on waiting for late packets, however late they have been: two RTTs. On short paths a
-// receiver that lacks processor time, and reads its sockets one after the other, needs longer.
+// Limits on waiting for late packets, however late they have been: two RTTs. Across short paths
+// more: a receiver that lacks processor time reads its sockets one after the other.
 constexpr int kLateRoundsMost = 2;
 constexpr Duration kLateMost = 1ms;
 constexpr int kEpochRounds = 64;
@@ -148,10 +148,11 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
     on_path_.end_epoch();
     across_.end_epoch();
   }
-  const Duration most = std::max<Duration>(kLateRoundsMost * round, kLateMost);
+  const Duration most = kLateRoundsMost * round;
   same_path_window_ = std::max({round / 8, kSamePathLeast, std::min(on_path_.allowance(), most)});
   cross_path_window_ =
-      std::max({round / 4, 4 * rtt.variation(), kGraceLeast, std::min(across_.allowance(), most)});
+      std::max({round / 4, 4 * rtt.variation(), kGraceLeast,
+                std::min(across_.allowance(), std::max<Duration>(most, kLateMost))});
 }
 
 void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,

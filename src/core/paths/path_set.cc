@@ -139,6 +139,7 @@ void PathSet::on_answered(std::uint8_t index) {
   if (index >= paths_.size()) return;
   restore(paths_[index]);
   answered_last_ = index;
+  proven_[reports_++ % proven_.size()] = index;  // retransmissions find it
 }
 
 PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip,

@@ -248,11 +248,14 @@ void SendStream::on_pause(Time now, Duration length) {
 // during an outage. Therefore it is probed for while it waits. Silence of the whole peer is probed
 // for anyway.
 void SendStream::ask(Time now) {
-  const bool is_unknown = association_->prober().answers() - answers_ >= kAnswersUnnamed;
-  if (is_unknown && now - named_at_ >= config_.peer_timeout)
-    return give_up(Liveness::Standing::kSilent);
+  // The answer that named it last may be among those since then.
+  const bool is_unknown = association_->prober().answers() - answers_ > kAnswersUnnamed;
+  if (is_unknown && now - named_at_ >= config_.peer_timeout) {
+    counters_.add(Counter::kPeerTimeouts);
+    return fail(peer_forgot(config_.peer_timeout));
+  }
   const Duration half = config_.peer_timeout / 2;
-  if (association_->heard_at() > now - half) association_->probe_now(now);
+  if (association_->heard_at() > now - half) association_->probe_once();
   ask_at_ = now + half / kAnswersUnnamed;
 }
 
