@@ -118,8 +118,9 @@ TEST_CASE(
   world.ledger().allow_failures();
   const auto forgotten = world.open_flow(0, 1, 1);
   const auto busy = world.open_flow(0, 1, 2);
-  for (int i = 0; i < 800; ++i)
-    world.transfer(busy, 1'000, time_from_ns(i * 100'000'000ll));
+  const auto every = GENERATE(100'000'000ll, 1'000'000ll);  // ns
+  for (std::int64_t at = 0; at < 80'000'000'000; at += every)
+    world.transfer(busy, 1'000, time_from_ns(at));
   world.run_for(20ms);
   world.set_filter([](HostIndex, std::vector<std::byte>& datagram) {
     return wire::decode_head(datagram)->type != wire::FrameType::kClose;
