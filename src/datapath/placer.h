@@ -30,7 +30,7 @@ class Placer {
 
   // `peer` is the address that ordinary packets are sent to. Fails if placed packets cannot reach
   // it, or if the device has no room for the queue pairs of another link. `round_trip`: that of
-  // ordinary packets, 0 if unknown; reliable links do not repeat packets before 4 times as long.
+  // ordinary packets, 0 if unknown; reliable links repeat packets after 4 times as long, or 34 ms.
   virtual Result<LinkId> open_link(const wire::EndpointAddress& peer, Duration round_trip) = 0;
   // Creates queue pairs until the class has `paths` of them, or as many as the limits allow, which
   // is not an error. It fails if the card refuses. Creating one may take milliseconds.

@@ -25,10 +25,5 @@ constexpr std::uint8_t repeat_exponent(Duration round_trip) {
   return n;
 }
 static_assert(repeat_exponent(Duration::zero()) == 12);
-// On longer paths the card would repeat packets that have arrived.
-constexpr Duration kReliableRoundTripMost{std::int64_t{4096} << 12};
-static_assert(kReliableRoundTripMost <= Duration(std::int64_t{4096} << repeat_exponent(1s)) / 2);
-static_assert((kRepeats + 1) * kSlowCard * Duration(std::int64_t{4096} << repeat_exponent(1s)) <
-              kKeyLifetime);
 
 }  // namespace dlcp::datapath

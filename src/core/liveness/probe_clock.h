@@ -52,7 +52,7 @@ class ProbeClock {
     at_ = now;
   }
   // One more probe, whatever the plan, which stays.
-  void demand() { due_ = std::max(due_, 1u); }
+  void demand() { demanded_ = true; }
   // Nothing is in flight: the next probe is planned again from now on.
   void postpone() { at_ = kNever; }
 
@@ -61,10 +61,11 @@ class ProbeClock {
   bool on_timeout(Time now, const Terms& terms);
 
   // Probes to send now, each on its own path.
-  unsigned due() const { return due_; }
+  unsigned due() const { return std::max(due_, demanded_ ? 1u : 0u); }
   void on_sent() {
-    check(due_ > 0, "only a due probe is sent");
-    --due_;
+    check(due() > 0, "only a due probe is sent");
+    demanded_ = false;
+    if (due_ > 0) --due_;
   }
   // Rounds of probes since the last answer, and since the last progress.
   unsigned unanswered() const { return unanswered_; }
@@ -79,6 +80,7 @@ class ProbeClock {
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
+  bool demanded_ = false;
   unsigned asked_ = 0;        // rounds since the last answer, early ones included
   bool early_ = false;        // at_ is the time of an early probe
   unsigned asked_early_ = 0;  // since the last progress

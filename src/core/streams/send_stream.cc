@@ -212,12 +212,13 @@ void SendStream::watch(Time now) {
   liveness_.expect(now, owes);
 }
 
-void SendStream::give_up(Liveness::Standing standing) {
+void SendStream::give_up(Time now, Liveness::Standing standing) {
   counters_.add(Counter::kPeerTimeouts);
   const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
   if (standing == Liveness::Standing::kGone) return fail(peer_gone());
   if (standing == Liveness::Standing::kSilent)
     return fail(peer_silent(Silence::kNoAnswer, config_.peer_timeout, while_what));
+  if (open() && is_forgotten(now)) return fail(peer_forgot(config_.peer_timeout));
   const PacketSize& size = association_->prober().size();
   fail(peer_stuck(config_.peer_timeout, while_what, size.packet_bytes(size.payload_bytes())));
 }
@@ -248,15 +249,16 @@ void SendStream::on_pause(Time now, Duration length) {
 // during an outage. Therefore it is probed for while it waits. Silence of the whole peer is probed
 // for anyway.
 void SendStream::ask(Time now) {
-  // The answer that named it last may be among those since then.
-  const bool is_unknown = association_->prober().answers() - answers_ > kAnswersUnnamed;
-  if (is_unknown && now - named_at_ >= config_.peer_timeout) {
-    counters_.add(Counter::kPeerTimeouts);
-    return fail(peer_forgot(config_.peer_timeout));
-  }
+  if (is_forgotten(now)) return give_up(now, Liveness::Standing::kStuck);
   const Duration half = config_.peer_timeout / 2;
   if (association_->heard_at() > now - half) association_->probe_once();
-  ask_at_ = now + half / kAnswersUnnamed;
+  ask_at_ = now + half / (kAnswersUnnamed + 2);
+}
+
+bool SendStream::is_forgotten(Time now) const {
+  // The answer that named it last may be among those since then.
+  const bool is_unknown = association_->prober().answers() - answers_ > kAnswersUnnamed;
+  return is_unknown && now - named_at_ >= config_.peer_timeout;
 }
 
 // If all that was sent has arrived, the stream waits for its turn, and the progress of the others
@@ -275,7 +277,7 @@ void SendStream::on_timeout(Time now) {
   hear_association();
   if (liveness_.standing(now) == Liveness::Standing::kStuck) count_wait();
   const Liveness::Standing standing = liveness_.standing(now);
-  if (standing != Liveness::Standing::kAlive) return give_up(standing);
+  if (standing != Liveness::Standing::kAlive) return give_up(now, standing);
   if (waits() && ask_at_ <= now) ask(now);
 }
 

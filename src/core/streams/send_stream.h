@@ -1,6 +1,5 @@
-// The sending side of one stream: the messages of one NCCL connection, their licences to lose data,
-// a handshake and an end. It sends only handshake frames and answers to PING; its SendAssociation
-// sends the data.
+// The sending side of one stream: the messages of one NCCL connection, their licences, handshake
+// and end. It sends only handshake frames and answers to PING; its SendAssociation sends the data.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +96,8 @@ class SendStream {
   void named(Time now);  // the peer has shown that it knows this stream
   void ask(Time now);    // whether it still knows the stream
   void hear_association();
-  void give_up(Liveness::Standing standing);
+  void give_up(Time now, Liveness::Standing standing);
+  bool is_forgotten(Time now) const;  // by the peer, as far as its answers tell
   void fail(Error error);
   void count_wait();
 

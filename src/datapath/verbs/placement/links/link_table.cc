@@ -44,12 +44,6 @@ Result<LinkId> LinkTable::open(const IpAddress& peer, Duration round_trip) {
                     to_string(card_.port), queues_.capacity()),
         "data of this connection is sent in packets that are copied"};
   }
-  if (is_reliable() && round_trip > kReliableRoundTripMost) {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("the round trip of {} ms is too long for reliable queue pairs of {}",
-                             round_trip / 1ms, to_string(card_.port)),
-                 "data of this connection is sent in packets that are copied"};
-  }
   Link& link = links_[++last_id_];
   link.ip = peer;
   link.repeat_exponent = repeat_exponent(round_trip);
@@ -256,10 +250,10 @@ std::size_t LinkTable::repair(Time now) {
   for (std::size_t index = 0; index < queues_.slots().size(); ++index) {
     QueueTable::Slot& slot = queues_.at(index);
     if (!slot.needs_repair()) continue;
-    if (is_reliable() && !slot.pause.is_over(now)) {
-      // Meanwhile the card must neither repeat what counts as lost nor read its memory.
+    if (is_reliable()) {
+      // From now on the card neither repeats what counts as lost nor reads its memory.
       if (slot.queue->is_broken() && slot.queue->queue_pair() != nullptr) slot.queue->reset();
-      continue;
+      if (!slot.pause.is_over(now)) continue;
     }
     Link* const link = find(slot.way.link);
     const bool is_repaired =

@@ -137,6 +137,7 @@ void ConnectedQueue::reset() {
 }
 
 void ConnectedQueue::destroy() {
+  is_destroyed_ = true;
   qp_.reset();
   reset();
 }

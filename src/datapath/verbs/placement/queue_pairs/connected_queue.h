@@ -64,7 +64,8 @@ class ConnectedQueue {
   // Forgets what was sent. Afterwards the card reads nothing, and the queue is not connected. If
   // the card refuses, the queue pair is destroyed and stays broken.
   void reset();
-  void destroy();  // ends all traffic of the queue for ever
+  void destroy();  // ends all traffic of the queue for ever: is_destroyed()
+  bool is_destroyed() const { return is_destroyed_; }
 
   // --- Receiving
   // The wr_id of this queue's receives.
@@ -107,8 +108,7 @@ class ConnectedQueue {
   QpPtr qp_;  // null if it had to be destroyed
   std::uint32_t number_ = 0;
   bool is_initialised_ = false;  // in the state INIT, ready to be connected
-  bool is_connected_ = false;
-  bool is_broken_ = false;
+  bool is_connected_ = false, is_broken_ = false, is_destroyed_ = false;
   std::uint32_t receives_missing_;
 
   // Requests are numbered from 0: reclaimed_ <= added_.

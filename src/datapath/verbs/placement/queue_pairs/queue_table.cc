@@ -62,7 +62,7 @@ Result<std::uint16_t> QueueTable::open(const LinkPath& way) {
 // The new queue is created first, so that it cannot have the number of the old one.
 Status QueueTable::renew(std::uint16_t index) {
   Slot& slot = slots_[index];
-  if (slot.queue->queue_pair() == nullptr)
+  if (slot.queue->is_destroyed())
     return Error{ErrorCode::kSystem, "a queue pair had to be destroyed, which is final", ""};
   const Group& group = groups_[index / group_queues_];
   auto queue = ConnectedQueue::open(card_, group.send_cq.get(), group.receive_cq.get(),
