@@ -49,7 +49,7 @@ class AssociationTable {
   SlotTable& slots_;
   Rng& rng_;
   std::unordered_map<wire::EndpointAddress, std::uint64_t, AddressHash> by_peer_,
-      by_sender_;  // -> our token
+      by_sender_;  // the local tokens of sending and of receiving associations
 };
 
 }  // namespace dlcp::core

@@ -80,9 +80,9 @@ class RecvAssociation {
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   // Schedules a report of the stream: at once, or delayed to share an ACK with others.
   void report(Time now, RecvStream& stream, bool at_once);
-  bool can_follow() const { return !placing_ && !ack_clock_.hurries(); }  // data, see Agenda::Turn
+  // Whether its packets may leave after data (Agenda::Turn::kFollower). on_answer(): see AckClock.
+  bool can_follow() const { return !placing_ && !ack_clock_.hurries(); }
   bool on_answer(Time now) { return ack_clock_.on_answer(now); }
-
   Time next_timeout() const;
   void on_timeout(Time now);
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);

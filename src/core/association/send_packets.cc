@@ -125,7 +125,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   header.message_bytes = static_cast<std::uint32_t>(message.size());
   const bool follows = streams_.has_next();
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
-  // The message leaves whole and as the last one, and the window has room for another one.
+  // This call sends the whole message, no other message waits, and the window has room for another.
   terms.unneeded = !follows && first.chunk == 0 && out.size() * payload_bytes >= message.size() &&
                    static_cast<double>(window_.in_flight() + 2 * out.size()) <= terms.most;
   const std::size_t begin = first.chunk * payload_bytes;

@@ -28,8 +28,8 @@ class AckClock {
     due_ = now;
     hurries_ = true;
   }
-  // A message to the sender of this data has left, probably the application's answer: an ACK that
-  // waits at the end of a message follows it. Returns whether one does.
+  // Data has been sent to this peer, probably the application's answer. If an ACK of a whole long
+  // message is waiting, it becomes due now. Returns whether it does.
   bool on_answer(Time now) {
     if (!ended_) return false;
     by(now);

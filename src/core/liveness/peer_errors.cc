@@ -70,7 +70,7 @@ Error peer_forgot(Duration timeout) {
           fmt::format("the peer answers, but has not mentioned this connection for {} ms: it no "
                       "longer knows it",
                       milliseconds(timeout)),
-          "the peer may have closed it during an outage: see its log"};
+          "the other rank has probably closed it while the network was down: see its log"};
 }
 
 }  // namespace dlcp::core

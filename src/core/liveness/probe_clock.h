@@ -51,7 +51,7 @@ class ProbeClock {
     early_ = false;
     at_ = now;
   }
-  // One more probe, whatever the plan, which stays.
+  // Sends one probe at once; the planned probes remain planned.
   void demand() { demanded_ = true; }
   // Nothing is in flight: the next probe is planned again from now on.
   void postpone() { at_ = kNever; }

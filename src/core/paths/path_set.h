@@ -1,5 +1,5 @@
 // Chooses the path (entropy value) of the next burst by expected delay, and avoids paths that lose
-// what is sent on them. README.md has the rules.
+// packets. README.md lists the rules.
 #pragma once
 
 #include <array>
