@@ -11,6 +11,7 @@ class RttEstimator {
  public:
   void add(Duration sample) {
     sample = std::max(sample, Duration(1));
+    shortest_ = std::min(shortest_, sample);
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -24,6 +25,9 @@ class RttEstimator {
   bool has_sample() const { return smoothed_ > Duration::zero(); }
   Duration smoothed() const { return smoothed_; }
   Duration variation() const { return variation_; }
+  // Of the samples: the nearest to what the network alone takes, because the others also contain
+  // the time for which a busy process left packets unread. Duration::max() until the first sample.
+  Duration shortest() const { return shortest_; }
 
   // The time within which an answer normally arrives; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback) const {
@@ -35,6 +39,7 @@ class RttEstimator {
  private:
   Duration smoothed_{0};
   Duration variation_{0};
+  Duration shortest_ = Duration::max();
 };
 
 }  // namespace dlcp::core

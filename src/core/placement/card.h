@@ -56,7 +56,7 @@ class Card {
     bool is_reliable = false;
   };
   // Over longer paths a reliable card would repeat packets that have arrived (its time-out is 34 ms
-  // at most, datapath/repeat_time.h).
+  // at most, datapath/repeat_time.h). The shortest round trip counts: cards answer at once.
   static constexpr Duration kReliableRoundTripMost = std::chrono::milliseconds(17);
   virtual Limits limits(LinkId link) const = 0;  // all 0 before connect()
   // For reliable links: grows when the path fails. What was placed on it before has arrived or is
