@@ -96,6 +96,8 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   now_ = sample.now;
   const bool reported = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
   if (reported) has_reports_ = true;
+  // Until an ACK shows how long a round trip takes, `round_trip` is an upper bound.
+  if (rounds_ == 1) round_ends_ = std::min(round_ends_, now_ + round_trip_);
   if (now_ < round_ends_ || !has_reports_) return;
   has_reports_ = false;
   round_ends_ = now_ + round_trip_;
