@@ -67,13 +67,14 @@ bool SendPlacing::update_paths() {
 }
 
 void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
-  if (link_ == 0 || !card_.connect(link_, frame.introduction)) {
-    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
-    return;
-  }
+  if (link_ == 0) return;
+  const bool connected = card_.connect(link_, frame.introduction);
   limits_ = card_.limits(link_);
   const bool all_classes = update_paths();
-  if (all_classes && !card_.awaits_peer(link_)) next_link_ = kNever;
+  if (!connected)  // some paths at least
+    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
+  else if (all_classes && !card_.awaits_peer(link_))
+    next_link_ = kNever;
   if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
   look(now, flight);
 }

@@ -28,6 +28,7 @@ struct FakeBehaviour {
   bool dead_keys_take_receives = false;  // as with a shared receive queue
   bool keys_outlive_regions = false;     // a deregistered region can still be written to
   bool refuses_dereg = false, refuses_resets = false;
+  std::uint32_t unreachable = 0;                  // no queue pair can be connected to this one
   bool fails_binds = false, fails_reads = false;  // they complete with an error
   bool holds_completions = false;                 // of sends: they cannot be polled
   bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()

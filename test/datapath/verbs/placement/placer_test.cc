@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "datapath/verbs/placement/links/introduction.h"
 #include "placer_pair.h"
 
 namespace dlcp::datapath::test {
@@ -315,6 +316,28 @@ TEST_CASE("abandoning memory ends the card's reads at once, and the queue pair w
   pair.placed();
   CHECK(pair.place(to, 0, 4) == 4);
   CHECK(pair.placed().size() == 1);
+}
+
+TEST_CASE("a path that cannot be connected does not keep the others from it") {
+  Pair pair(PermissionKind::kRegion, GENERATE(PlacementTransport::kUc, PlacementTransport::kRc));
+  const auto exact = static_cast<std::size_t>(TrafficClass::kExact);
+  const auto tell = [](Side& from, Side& to) {
+    return to.placer().connect(to.link, from.placer().introduction(from.link).view()).ok();
+  };
+  pair.open_links();
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kExact, 3).ok());
+  const auto own = decode_introduction(pair.a.placer().introduction(pair.a.link).view());
+  pair.card->unreachable = own.value().classes[exact][0].queue_pair;
+  for (int round = 0; round < 2; ++round) {
+    CHECK_FALSE(tell(pair.a, pair.b));
+    CHECK(tell(pair.b, pair.a));
+  }
+  const wire::LinkPaths paths = pair.a.placer().paths(pair.a.link, TrafficClass::kExact);
+  CHECK(paths.count() == 2);
+  CHECK_FALSE(paths.has(0));
+  pair.card->unreachable = 0;
+  pair.introduce();
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 3);
 }
 
 TEST_CASE("memory that is not registered cannot be sent from") {

@@ -130,6 +130,7 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
   const std::uint32_t sends = queues_.options().sends / (is_reliable() ? 2 : 1);
   link->limits = {128u << mtu, std::min<std::uint32_t>(remote->receives_per_path, sends),
                   is_reliable()};
+  Status first_error = Unit{};
   for (std::size_t c = 0; c < remote->classes.size(); ++c) {
     auto& known = link->remote.classes[c];
     for (std::size_t p = 0; p < remote->classes[c].size(); ++p) {
@@ -141,30 +142,39 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
     }
     if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size()); !widened)
       return widened;
-    if (auto connected = connect_class(*link, c); !connected) return connected;
+    if (auto connected = connect_class(*link, c); !connected && first_error)
+      first_error = connected.error();
   }
-  return Unit{};
+  return first_error;
 }
 
+// A path that cannot be connected does not keep the others from it.
 Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
   const auto& own = link.queues[traffic_class];
   const auto& remote = link.remote.classes[traffic_class];
-  for (std::size_t p = 0; p < std::min(own.size(), remote.size()); ++p) {
-    QueueTable::Slot& slot = queues_.at(own[p]);
-    if (is_reliable())
-      if (auto followed = follow(link, traffic_class, p); !followed) return followed;
-    const bool knows_other = is_reliable() && remote[p].connected_to != 0 &&
-                             remote[p].connected_to != slot.queue->number();
-    if (slot.remote.queue_pair != 0 || knows_other) continue;
-    const QueueRemote end{link.ip,
-                          remote[p].queue_pair,
-                          static_cast<ibv_mtu>(link.remote.mtu),
-                          marks_.flow_labels[p],
-                          marks_.tos[traffic_class],
-                          link.repeat_exponent};
-    if (auto joined = join(slot, end); !joined) return joined;
-    ++link.version;
-  }
+  Status first_error = Unit{};
+  for (std::size_t path = 0; path < std::min(own.size(), remote.size()); ++path)
+    if (auto connected = connect_path(link, traffic_class, path); !connected && first_error)
+      first_error = connected.error();
+  return first_error;
+}
+
+Status LinkTable::connect_path(Link& link, std::size_t traffic_class, std::size_t path) {
+  const LinkDescription::Path& remote = link.remote.classes[traffic_class][path];
+  QueueTable::Slot& slot = queues_.at(link.queues[traffic_class][path]);
+  if (is_reliable())
+    if (auto followed = follow(link, traffic_class, path); !followed) return followed;
+  const bool knows_other =
+      is_reliable() && remote.connected_to != 0 && remote.connected_to != slot.queue->number();
+  if (slot.remote.queue_pair != 0 || knows_other) return Unit{};
+  const QueueRemote end{link.ip,
+                        remote.queue_pair,
+                        static_cast<ibv_mtu>(link.remote.mtu),
+                        marks_.flow_labels[path],
+                        marks_.tos[traffic_class],
+                        link.repeat_exponent};
+  if (auto joined = join(slot, end); !joined) return joined;
+  ++link.version;
   return Unit{};
 }
 

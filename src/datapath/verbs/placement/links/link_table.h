@@ -53,6 +53,7 @@ class LinkTable {
   std::size_t paths_allowed(const Link& link) const;
   bool agrees(const Link& link, const LinkDescription& remote) const;
   Status connect_class(Link& link, std::size_t traffic_class);
+  Status connect_path(Link& link, std::size_t traffic_class, std::size_t path);
   Status follow(Link& link, std::size_t traffic_class, std::size_t path);
   Status renew(Link& link, std::uint16_t index);
   // The state of a path that both sides know.
