@@ -57,6 +57,21 @@ TEST_CASE("the window doubles while the network is empty") {
   CHECK(r.control.window() == Approx(8 * before));
 }
 
+TEST_CASE("the first round ends as soon as an ACK shows that a round trip is short") {
+  const auto control = make_congestion(CongestionKind::kQueue, 0us);
+  Time now = time_from_ns(1'000'000);
+  AckSample sample{.now = now, .round_trip = 1ms, .acked_packets = 1, .window_limited = true};
+  control->on_ack(sample);  // names no packet that would show the round trip
+  sample.round_trip = 10us;
+  sample.acked_packets = 8;
+  for (int i = 0; i < 20; ++i) {
+    sample.now = now += 10us;
+    control->on_delay(now, 10us, 0ns);
+    control->on_ack(sample);
+  }
+  CHECK(control->window() > 40);
+}
+
 TEST_CASE("the window does not grow while the sender does not fill it") {
   Rounds r(any_kind());
   r.limited = false;

@@ -57,21 +57,6 @@ struct Rounds {
 
 }  // namespace
 
-TEST_CASE("the first round ends as soon as an ACK shows that a round trip is short") {
-  QueueCongestion control{kQueueTarget};
-  Time now = time_from_ns(1'000'000);
-  AckSample sample{.now = now, .round_trip = 1ms, .acked_packets = 1, .window_limited = true};
-  control.on_ack(sample);  // names no packet that would show the round trip
-  sample.round_trip = 10us;
-  sample.acked_packets = 8;
-  for (int i = 0; i < 20; ++i) {
-    sample.now = now += 10us;
-    control.on_delay(now, 10us, 0ns);
-    control.on_ack(sample);
-  }
-  CHECK(control.window() > 40);
-}
-
 TEST_CASE("jitter of twice the base delay does not hold the window down, however few the samples") {
   for (const int samples : {1, 2, 4, 16, 64}) {
     Rounds r;
