@@ -81,14 +81,14 @@ class Dissector(unittest.TestCase):
                           env=os.environ | {"DLCP_IFNAME": "lo", "DLCP_GSO": "0", "DLCP_GRO": "0", "DLCP_MTU": "1500"})
             cls.result = json.loads(ring.stdout)
             there = subprocess.Popen(["ip", "netns", "exec", NAMESPACE, str(BUILD.dlcp), "doctor", "--listen"],
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             try:
-                time.sleep(1)
+                there.stdout.readline()  # it answers from now on
                 inside(str(BUILD.dlcp), "doctor", "--peer", "127.0.0.1", env=os.environ | {"DLCP_IFNAME": "lo"},
                        timeout=60)
             finally:
                 there.kill()
-                there.wait()
+                there.communicate()
             time.sleep(0.5)
         finally:
             listening.terminate()
