@@ -105,6 +105,7 @@ SPEED = (
     Row("ring-16M-veth", "veth4", RING, at_least=0.7),
     Row("incast-1M-veth", "veth4", INCAST1M, at_least=0.7),
     Row("lat-64-p50", "veth", (*LAT, "64"), "p50_us", "us", at_most=0.7),
+    *(Row(f"lat-{size}-p50", "veth", (*LAT, size), "p50_us", "us", at_most=1.0) for size in ("8K", "16K", "32K")),
     Row("lat-64K-p50", "veth", (*LAT, "64K"), "p50_us", "us", at_most=0.9),
 )
 
@@ -124,6 +125,9 @@ MANY = tuple(row for net, cut, least in (("cut1500x8", "cut", 0.9), ("veth8", "v
     # Two messages of 4 MiB in flight to each of seven ranks are enough, and more take gigabytes of memory.
     Row(f"a2a-4M-{cut}-8rk", net, ("--mode", "alltoall", "--ranks", "8", "--size", "4M", "--inflight", "2"),
         at_least=least),
+    Row(f"ring-64K-{cut}", net, ("--mode", "ring", "--ranks", "4", "--size", "64K"), at_least=least),
+    *(Row(f"a2a-{size}-{cut}-1ch", net, ("--mode", "alltoall", "--ranks", "6", "--size", size), at_least=1.0)
+      for size in ("777", "4K")),
     Row(f"a2a-4K-{cut}-8ch", net, ("--mode", "alltoall", "--ranks", "8", "--size", "4K", "--channels", "8"),
         at_least=1.0),
 ))
