@@ -53,6 +53,20 @@ struct Sender {
 
 }  // namespace
 
+TEST_CASE("the shortest round trip is that of the last 64 to 128 samples") {
+  RttEstimator rtt;
+  CHECK(rtt.shortest_or(3ms) == 3ms);
+  rtt.add(1ms);
+  for (int i = 0; i < 63; ++i)
+    rtt.add(20ms);
+  CHECK(rtt.shortest_or(3ms) == 1ms);
+  for (int i = 0; i < 63; ++i)
+    rtt.add(20ms);
+  CHECK(rtt.shortest_or(3ms) == 1ms);
+  rtt.add(20ms);
+  CHECK(rtt.shortest_or(3ms) == 20ms);
+}
+
 TEST_CASE("the receiver's holding time is not a network delay, but is part of the round trip") {
   Sender sender;
   sender.report(0, 12800ns);

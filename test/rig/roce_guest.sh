@@ -123,23 +123,27 @@ if asked placing; then # the same through the plugin
   placing() { # NAME NETEM-ARGUMENT...
     local port
     (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:2}"; done
-    bench placing_$1_bw --mode bw --size 256K --seconds 3
+    bench placing_$1_bw --mode bw "${messages[@]}" --seconds 3
     bench placing_$1_ring --mode ring --ranks 4 --size 1M --iterations 4
     (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
   }
-  for queues in on rc; do # UC, and RC
+  for queues in on rc; do # UC, and RC, over which nothing is placed while round trips are long: little is in flight
     export DLCP_ROCE_PLACEMENT=$queues
     [[ $queues = on ]] && prefix= || prefix=rc_
+    [[ $queues = on ]] && messages=(--size 256K) || messages=(--size 128K --inflight 2)
     placing ${prefix}clean
     placing ${prefix}lossy loss 1% delay 1ms reorder 10%
     placing ${prefix}doubled loss 1% duplicate 5% delay 100ms reorder 95%
   done
   # A link that is down for longer than the card repeats.
-  begin placing_rc_flap --mode bw --size 256K --seconds 5
+  begin placing_rc_flap --mode bw "${messages[@]}" --seconds 5
   under_way
-  at_switch ip link set p2 down
-  sleep 1.5
-  at_switch ip link set p2 up
+  for outage in 1 2 3; do
+    at_switch ip link set p2 down
+    sleep 0.8
+    at_switch ip link set p2 up
+    sleep 0.5
+  done
   await placing_rc_flap
   export DLCP_ROCE_PLACEMENT=on
   pair placing_mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "util/time.h"
 
@@ -11,7 +12,8 @@ class RttEstimator {
  public:
   void add(Duration sample) {
     sample = std::max(sample, Duration(1));
-    shortest_ = std::min(shortest_, sample);
+    newest_shortest_ = std::min(newest_shortest_, sample);
+    if (++samples_ % kShortestOf == 0) shortest_ = std::exchange(newest_shortest_, Duration::max());
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -25,9 +27,12 @@ class RttEstimator {
   bool has_sample() const { return smoothed_ > Duration::zero(); }
   Duration smoothed() const { return smoothed_; }
   Duration variation() const { return variation_; }
-  // Of the samples: the nearest to what the network alone takes, because the others also contain
-  // the time for which a busy process left packets unread. Duration::max() until the first sample.
-  Duration shortest() const { return shortest_; }
+  // Of the last 64 to 128 samples: the nearest to what the network alone takes, because the others
+  // also contain the time for which a busy process left packets unread. `fallback` until the first
+  // sample.
+  Duration shortest_or(Duration fallback) const {
+    return has_sample() ? std::min(shortest_, newest_shortest_) : fallback;
+  }
 
   // The time within which an answer normally arrives; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback) const {
@@ -39,7 +44,10 @@ class RttEstimator {
  private:
   Duration smoothed_{0};
   Duration variation_{0};
-  Duration shortest_ = Duration::max();
+  static constexpr unsigned kShortestOf = 64;
+  unsigned samples_ = 0;
+  Duration shortest_ = Duration::max();         // of the last 64 that are complete
+  Duration newest_shortest_ = Duration::max();  // of those since
 };
 
 }  // namespace dlcp::core

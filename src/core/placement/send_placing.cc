@@ -69,9 +69,13 @@ bool SendPlacing::update_paths() {
 void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   if (link_ == 0) return;
   const bool connected = card_.connect(link_, frame.introduction);
+  if (!connected && card_.paths(link_, TrafficClass::kExact).empty()) {
+    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
+    return;
+  }
   limits_ = card_.limits(link_);
   const bool all_classes = update_paths();
-  if (!connected)  // some paths at least
+  if (!connected)  // only some paths
     next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
   else if (all_classes && !card_.awaits_peer(link_))
     next_link_ = kNever;

@@ -140,22 +140,26 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
       else
         known[p].is_connected |= remote->classes[c][p].is_connected;
     }
-    if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size()); !widened)
-      return widened;
+    if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size());
+        !widened && first_error)
+      first_error = widened.error();
     if (auto connected = connect_class(*link, c); !connected && first_error)
       first_error = connected.error();
   }
   return first_error;
 }
 
-// A path that cannot be connected does not keep the others from it.
+// A path that cannot be connected does not keep the others from it. All lead to the same address,
+// whose resolution may take a second, so a second failure ends the attempt.
 Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
   const auto& own = link.queues[traffic_class];
   const auto& remote = link.remote.classes[traffic_class];
   Status first_error = Unit{};
   for (std::size_t path = 0; path < std::min(own.size(), remote.size()); ++path)
-    if (auto connected = connect_path(link, traffic_class, path); !connected && first_error)
+    if (auto connected = connect_path(link, traffic_class, path); !connected) {
+      if (!first_error) break;
       first_error = connected.error();
+    }
   return first_error;
 }
 
