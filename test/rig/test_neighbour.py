@@ -12,7 +12,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -32,7 +31,7 @@ BUILD = rig.Build(pathlib.Path("build/release"))
 # The licensed flow goes from host 0 and its neighbour from host 1, both to host 2.
 TCP_RECEIVER = """
 import socket, sys, time
-server = socket.create_server(("", 5001)); connection = server.accept()[0]
+server = socket.create_server(("", 5001)); print("ready", flush=True); connection = server.accept()[0]
 count, begun, start = 0, None, time.monotonic()
 while data := connection.recv(1 << 16):
     now = time.monotonic()
@@ -75,7 +74,7 @@ class Stream:
 def tcp_beside(budget):
     """(bits per second of TCP, result of the stream) while both run; no stream without a budget."""
     receiver = inside(2, sys.executable, "-c", TCP_RECEIVER.format(skip=SKIP, seconds=SECONDS))
-    time.sleep(0.5)
+    receiver.stdout.readline()
     stream = Stream(0, budget, SECONDS + 1) if budget else None
     sender = inside(1, sys.executable, "-c", TCP_SENDER)
     rate = float(receiver.communicate(timeout=60)[0])
