@@ -73,6 +73,20 @@ TEST_CASE("a connection survives if no path works in both directions, but some i
   }
 }
 
+TEST_CASE("a connection opens if no path works in both directions, but some in each") {
+  for (const std::uint64_t seed : {70, 133}) {
+    CAPTURE(seed);
+    WorldConfig config;
+    config.network = leaf_spine(2, 2, 1, {}, {});
+    config.network.seed = config.seed = seed;
+    World world(std::move(config));
+    world.network().add_spine_outage(0, world.now(), kNever);
+    const auto flow = world.open_flow(0, 1);
+    world.transfer(flow, 1 << 20);
+    world.finish(20s);
+  }
+}
+
 TEST_CASE("a failing test prints the preceding packets and decisions, without payload") {
   World world(behind_a_switch());
   const auto flow = world.open_flow(0, 1);

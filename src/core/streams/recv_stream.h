@@ -83,6 +83,7 @@ class RecvStream {
   std::uint64_t completed() const { return queue_.completed(); }
 
  private:
+  void answer_opening(wire::PathIndex path);
   void start(Time now, std::uint32_t payload_bytes);
   void count(Receipt receipt);
   void check_overflow();
@@ -100,6 +101,7 @@ class RecvStream {
   const wire::Membership membership_;
   const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;
+  unsigned openings_ = 0;  // HELLO and START frames that have arrived
   bool started_ = false;
   bool joined_ = false;  // by WELCOME, without START
   bool accepted_ = false;
