@@ -129,8 +129,7 @@ if asked placing; then # the same through the plugin
   }
   for queues in on rc; do # UC, and RC, over which nothing is placed while round trips are long: little is in flight
     export DLCP_ROCE_PLACEMENT=$queues
-    [[ $queues = on ]] && prefix= || prefix=rc_
-    [[ $queues = on ]] && messages=(--size 256K) || messages=(--size 128K --inflight 2)
+    if [[ $queues = on ]]; then prefix='' messages=(--size 256K); else prefix=rc_ messages=(--size 128K --inflight 2); fi
     placing ${prefix}clean
     placing ${prefix}lossy loss 1% delay 1ms reorder 10%
     placing ${prefix}doubled loss 1% duplicate 5% delay 100ms reorder 95%

@@ -216,8 +216,9 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   if (sent.again || sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
   // A licensed message may be complete, and its permissions revoked, while the card repeats.
   const bool is_reliable = limits.is_reliable;
-  const Duration shortest = acks_.rtt().shortest_or(setup_.terms().shortest());
-  if (is_reliable && shortest > Card::kReliableRoundTripMost) return false;
+  if (is_reliable &&
+      acks_.rtt().shortest_or(setup_.terms().shortest()) > Card::kReliableRoundTripMost)
+    return false;
   if (is_reliable && stream.queue().has_licence(chunk.message)) return false;
   const std::span whole(sent.data - sent.offset, sent.message_bytes);
   auto way =

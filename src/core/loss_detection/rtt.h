@@ -46,8 +46,8 @@ class RttEstimator {
   Duration variation_{0};
   static constexpr unsigned kShortestOf = 64;
   unsigned samples_ = 0;
-  Duration shortest_ = Duration::max();         // of the last 64 that are complete
-  Duration newest_shortest_ = Duration::max();  // of those since
+  Duration shortest_ = Duration::max();         // of the last complete 64 samples
+  Duration newest_shortest_ = Duration::max();  // of the samples since then
 };
 
 }  // namespace dlcp::core

@@ -30,7 +30,7 @@ bool RecvPlacing::on_link(const wire::EndpointAddress& peer, const wire::Link& f
   if (link_ == 0) link_ = card_.open_link(peer, Duration::zero());
   if (link_ == 0) return false;
   links_.by_link[link_] = token_;
-  const bool connected = card_.connect(link_, frame.introduction);  // else, perhaps, some paths
+  const bool connected = card_.connect(link_, frame.introduction);  // if false, some paths may work
   connected_ = connected || connected_ || !card_.paths(link_, TrafficClass::kExact).empty();
   link_due_ = true;
   return true;

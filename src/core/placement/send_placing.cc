@@ -75,7 +75,7 @@ void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   }
   limits_ = card_.limits(link_);
   const bool all_classes = update_paths();
-  if (!connected)  // only some paths
+  if (!connected)  // some paths work, and the others are tried again
     next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
   else if (all_classes && !card_.awaits_peer(link_))
     next_link_ = kNever;

@@ -138,8 +138,8 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 // The sender repeats HELLO and START on one path after the other. Perhaps none works in both
 // directions: then the answers take other paths than the frames.
 void RecvStream::answer_opening(wire::PathIndex path) {
-  const unsigned first_round = 2;  // HELLO of two sizes
-  const unsigned offset = openings_ < first_round ? 0 : openings_;
+  constexpr unsigned kFirstRound = 2;  // HELLO of two sizes
+  const unsigned offset = openings_ < kFirstRound ? 0 : openings_;
   ++openings_;
   association_->reply_on(static_cast<wire::PathIndex>((path + offset) % config_.paths));
 }
