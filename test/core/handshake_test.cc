@@ -14,7 +14,8 @@ namespace {
 struct Scene {
   Scene() {
     config.datagram_bytes_max = 8972;
-    handshake.emplace(t0, config, 11, Handshake::Target{{1, {22, 23}}, {24, 25}, {}}, local);
+    handshake.emplace(config, 11, Handshake::Target{{1, {22, 23}}, {24, 25}, {}}, local);
+    handshake->lead(t0, {});
   }
   // Sizes of the HELLOs sent, or 0 for a START.
   std::vector<std::uint32_t> frames(Time now) {
@@ -25,6 +26,7 @@ struct Scene {
     for (std::size_t i = 0; i < count; ++i) {
       const auto hello = wire::decode<wire::Hello>(packets[i].payload);
       sizes.push_back(hello ? static_cast<std::uint32_t>(packets[i].payload.size()) : 0);
+      path = packets[i].path;
     }
     return sizes;
   }
@@ -44,6 +46,7 @@ struct Scene {
   Channel channel{{1, 2}, {{3, 4}}, {}};
   FrameWriter frames_out{arena, channel};
   std::optional<Handshake> handshake;
+  wire::PathIndex path = 0;  // of the last frame
 };
 
 using Sizes = std::vector<std::uint32_t>;
@@ -95,6 +98,37 @@ TEST_CASE("a size that never passes is abandoned after some rounds") {
   CHECK(s.handshake->state() == Handshake::State::kStart);
   CHECK(s.handshake->terms().payload_bytes == 32 * 128);
   CHECK(now - Scene::t0 < 200ms);
+}
+
+TEST_CASE("HELLO takes all paths in turn, twice within 1.5 s") {
+  Scene s;
+  std::vector<unsigned> seen(s.config.paths);
+  while (s.handshake->next_timeout() <= Scene::t0 + 1500ms) {
+    s.frames(s.handshake->next_timeout());
+    ++seen.at(s.path);
+  }
+  for (const unsigned times : seen)
+    CHECK(times >= 2);
+}
+
+TEST_CASE("START takes the path of the HELLO that was answered, until another HELLO is answered") {
+  Scene s;
+  s.frames(Scene::t0);
+  s.frames(Scene::t0 + 5ms);
+  CHECK(s.path == 1);
+  s.frames(Scene::t0 + 15ms);
+  CHECK(s.path == 2);
+  s.welcome(Scene::t0 + 16ms, 8972, 8972, Scene::t0 + 5ms);
+  Time now = Scene::t0 + 16ms;
+  for (int k = 0; k < 3; ++k, now = s.handshake->next_timeout()) {
+    CHECK(s.frames(now) == Sizes{0});
+    CHECK(s.path == 1);
+  }
+  CHECK(s.frames(now) == Sizes{0, 8972});  // perhaps the receiver has forgotten this connection
+  CHECK(s.path == 3);
+  s.welcome(now + 1ms, 8972, 8972, now);
+  CHECK(s.frames(now + 1ms) == Sizes{0});
+  CHECK(s.path == 3);
 }
 
 TEST_CASE("full checksums are used if either side wants them") {

@@ -89,8 +89,24 @@ TEST_CASE("a connection opens if no path works in both directions, but some in e
     world.network().add_spine_outage(0, world.now(), kNever);
     const auto flow = world.open_flow(0, 1);
     world.transfer(flow, 1 << 20);
-    world.finish(20s);
+    world.finish(2s);
   });
+}
+
+TEST_CASE("a connection opens within two seconds if half of the spines are dead") {
+  for_each_seed(
+      100,
+      [](std::uint64_t seed) {
+        WorldConfig config;
+        config.network = leaf_spine(2, 4, 1, {}, {});
+        config.network.seed = config.seed = seed;
+        World world(std::move(config));
+        world.network().add_spine_outage(0, world.now(), kNever);
+        world.network().add_spine_outage(1, world.now(), kNever);
+        const auto flow = world.open_flow(0, 1);
+        world.transfer(flow, 1 << 20);
+        world.finish(2s);
+      });
 }
 
 TEST_CASE("a failing test prints the preceding packets and decisions, without payload") {

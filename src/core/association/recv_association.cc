@@ -108,7 +108,7 @@ void RecvAssociation::note_placed(const wire::PlacedRun& placed, DataRun& run) {
 }
 
 void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
-  probes_ = 0;
+  probes_.restart();
   credits_.on_data(now, grant_, run.window_epoch, run.message_bytes);
   // Not the path of the data: its reverse direction may be broken. Only the sender knows a path on
   // which answers arrive.
@@ -126,11 +126,8 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
 
 // The answer reports every stream, because the sender may have lost any earlier acknowledgement.
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
-  // The reverse direction of the previous reply path may be broken. If the probes do not end, that
-  // of the probes' paths is broken as well, and the answers take all paths in turn.
-  const bool heard = ++probes_ <= ProbeClock::kStalledAfter;
-  reply_path_ = path;
-  answer_path_ = heard ? path : static_cast<wire::PathIndex>(probes_ % config_.paths);
+  reply_path_ = path;  // the reverse direction of the previous one may be broken
+  answer_path_ = probes_.next(path, config_.paths);
   if (payload_bytes_ == 0) return;
   // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;

@@ -1,6 +1,5 @@
-// The receiving side of one association: all streams from one peer endpoint and their shared state:
-// packet numbers per path, acknowledgements, credit, and the path for answers to the sender. Each
-// change is reported in two acknowledgements, so that the loss of one does no harm.
+// The receiving side of one association: all streams from one peer endpoint, and what they share.
+// Each change is reported in two acknowledgements, so that the loss of one does no harm.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "core/counters.h"
 #include "core/flow_control/ack_clock.h"
 #include "core/flow_control/credit_pool.h"
+#include "core/paths/answer_turns.h"
 #include "core/placement/recv_placing.h"
 #include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
@@ -107,7 +107,7 @@ class RecvAssociation {
   Time expires_at_ = kNever;
 
   std::optional<wire::Probe> probe_to_answer_;
-  unsigned probes_ = 0;  // since the last data
+  AnswerTurns probes_;  // since the last data
   AckClock ack_clock_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;

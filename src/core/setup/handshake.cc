@@ -9,6 +9,8 @@
 namespace dlcp::core {
 namespace {
 
+// The pause doubles up to kShortPause, and up to kLongestPause after every path was tried twice.
+constexpr Duration kShortPause = 40ms;
 constexpr Duration kLongestPause = 500ms;
 constexpr Duration kRoundLeast = 1ms;
 constexpr Duration kRoundMost = 1s;
@@ -22,15 +24,9 @@ constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 }  // namespace
 
-Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
+Handshake::Handshake(const Config& config, std::uint64_t token, const Target& target,
                      const wire::EndpointAddress& local)
-    : config_(config),
-      token_(token),
-      target_(target),
-      to_(target.at),
-      local_(local),
-      next_send_(now),
-      pause_(kFirstPause) {
+    : config_(config), token_(token), target_(target), to_(target.at), local_(local) {
   terms_.protection = config.protection;
   sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
   for (const std::uint32_t size : kCommonDatagrams)
@@ -48,6 +44,8 @@ void Handshake::lead(Time now, const AssociationName& name) {
   state_ = State::kHello;
   next_send_ = now;
   pause_ = kFirstPause;
+  rounds_ = 0;
+  hello_at_.assign(config_.paths, 0);
   next_size_ = 0;
 }
 
@@ -65,8 +63,13 @@ void Handshake::on_joined(const wire::Welcome& welcome) {
   }
   receiver_token_ = welcome.receiver_token;
   if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
+  finish();
+}
+
+void Handshake::finish() {
   state_ = State::kDone;
   next_send_ = kNever;
+  hello_at_ = {};
 }
 
 // The largest size that is still worth waiting for.
@@ -89,6 +92,9 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   const Duration took = now - wire::from_wire_time(welcome.echo, now);
   const Duration shortest = first ? took : std::min(terms_.round_trip, took);
   terms_.round_trip = std::clamp(shortest, kRoundLeast, kRoundMost);
+  const auto answered = std::find(hello_at_.begin(), hello_at_.end(), welcome.echo);
+  if (answered != hello_at_.end())
+    start_path_ = static_cast<wire::PathIndex>(answered - hello_at_.begin());
   receiver_token_ = welcome.receiver_token;
   if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
   if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
@@ -126,11 +132,11 @@ void Handshake::agree_on(std::uint32_t datagram_bytes) {
   terms_.payload_bytes = static_cast<std::uint32_t>(room - room % wire::kPayloadGranuleBytes);
   state_ = State::kStart;
   pause_ = kFirstPause;
+  rounds_ = 0;
 }
 
 void Handshake::on_started() {
-  if (state_ == State::kStart) state_ = State::kDone;
-  next_send_ = kNever;
+  finish();
 }
 
 void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out) {
@@ -147,6 +153,7 @@ void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wi
   hello.association = association_.token;
   hello.receiver_association = association_.peer_token;
   hello.stream = association_.stream;
+  hello_at_[path_] = hello.echo;
   frames.emit(hello, target_.key, path_, target_.at, out);
 }
 
@@ -157,9 +164,10 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   std::size_t count = 0;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
-    frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, path_, to_,
-                out[count++]);
-    // A receiver with many half-open connections may have dropped this one: send HELLO again.
+    frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, start_path_,
+                to_, out[count++]);
+    // A receiver with many half-open connections may have dropped this one, and the path may have
+    // failed: send HELLO again, on the next path.
     if (++starts_ % kPatience == 0 && count < out.size())
       emit_hello(now, answered_, frames, out[count++]);
   }
@@ -177,9 +185,11 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   }
   next_size_ = 0;
   first_round_ = false;
-  path_ = static_cast<std::uint8_t>((path_ + 1u) % config_.paths);
+  // Only HELLO takes the paths in turn.
+  if (starts_ % kPatience == 0) path_ = static_cast<wire::PathIndex>((path_ + 1u) % config_.paths);
   next_send_ = now + pause_;
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  const bool tried_all = ++rounds_ >= 2 * config_.paths;
+  pause_ = std::min(pause_ * 2, tried_all ? kLongestPause : kShortPause);
   return count;
 }
 

@@ -32,10 +32,11 @@ class Handshake {
     wire::EndpointAddress at;
     wire::Membership membership{};
   };
-  Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
+  Handshake(const Config& config, std::uint64_t token, const Target& target,
             const wire::EndpointAddress& local);
 
-  // kWaiting: another stream sends HELLO for the association.
+  // kWaiting: nothing is sent before lead() or join(). Another stream sends HELLO for the
+  // association.
   enum class State : std::uint8_t { kWaiting, kHello, kStart, kDone };
   State state() const { return state_; }
 
@@ -73,6 +74,7 @@ class Handshake {
   static constexpr Duration kFirstPause = 5ms;
 
   void on_joined(const wire::Welcome& welcome);
+  void finish();
   void agree_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
   std::uint32_t wanted() const;
@@ -85,17 +87,20 @@ class Handshake {
   AssociationName association_;
   bool joins_ = false;
   bool forgotten_ = false;
-  State state_ = State::kHello;
+  State state_ = State::kWaiting;
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
   std::size_t next_size_ = 0;         // sizes_ from this index on are due in this round
   bool first_round_ = true;
   std::uint32_t answered_ = 0;  // largest size that a WELCOME has confirmed
   std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
-  unsigned rounds_answered_ = 0;  // rounds of HELLO sent since the first WELCOME
-  unsigned starts_ = 0;           // sent without an answer
-  std::uint8_t path_ = 0;
-  Time next_send_;
-  Duration pause_;
+  unsigned rounds_answered_ = 0;         // rounds of HELLO sent since the first WELCOME
+  unsigned starts_ = 0;                  // sent without an answer
+  std::size_t rounds_ = 0;               // sent without progress
+  wire::PathIndex path_ = 0;             // of the next HELLO
+  wire::PathIndex start_path_ = 0;       // that of the HELLO which a WELCOME has answered
+  std::vector<std::uint32_t> hello_at_;  // for each path, wire time of the last HELLO on it
+  Time next_send_ = kNever;
+  Duration pause_ = kFirstPause;
   std::uint64_t receiver_token_ = 0;
   AssociationTerms terms_;
   std::vector<wire::EndpointAddress> peer_lanes_;

@@ -135,18 +135,9 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 
 // ---- from the network ----
 
-// The sender repeats HELLO and START on one path after the other. Perhaps none works in both
-// directions: then the answers take other paths than the frames.
-void RecvStream::answer_opening(wire::PathIndex path) {
-  constexpr unsigned kFirstRound = 2;  // HELLO of two sizes
-  const unsigned offset = openings_ < kFirstRound ? 0 : openings_;
-  ++openings_;
-  association_->reply_on(static_cast<wire::PathIndex>((path + offset) % config_.paths));
-}
-
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
                           std::span<const wire::EndpointAddress> other_lanes) {
-  answer_opening(path);
+  association_->reply_on(openings_.next(path, config_.paths));
   if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
@@ -175,7 +166,7 @@ void RecvStream::join(Time now, std::uint32_t stream) {
 void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIndex path) {
   note_progress(now);
   watch(now);
-  answer_opening(path);
+  association_->reply_on(openings_.next(path, config_.paths));
   const bool sound = start_frame.payload_bytes >= wire::kPayloadGranuleBytes &&
                      start_frame.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
                      start_frame.payload_bytes <= config_.datagram_bytes_max &&

@@ -16,6 +16,7 @@
 #include "core/endpoint_types.h"
 #include "core/liveness/liveness.h"
 #include "core/liveness/probe_clock.h"
+#include "core/paths/answer_turns.h"
 #include "core/streams/recv_queue.h"
 #include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
@@ -83,7 +84,6 @@ class RecvStream {
   std::uint64_t completed() const { return queue_.completed(); }
 
  private:
-  void answer_opening(wire::PathIndex path);
   void start(Time now, std::uint32_t payload_bytes);
   void count(Receipt receipt);
   void check_overflow();
@@ -101,7 +101,7 @@ class RecvStream {
   const wire::Membership membership_;
   const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;
-  unsigned openings_ = 0;  // HELLO and START frames that have arrived
+  AnswerTurns openings_;  // answers to HELLO and START
   bool started_ = false;
   bool joined_ = false;  // by WELCOME, without START
   bool accepted_ = false;

@@ -24,12 +24,11 @@ SendStream::SendStream(Time now, const Config& config, Counters& counters,
       counters_(counters),
       token_(token),
       association_(std::move(association)),
-      handshake_(now, config, token, target, local),
+      handshake_(config, token, target, local),
       queue_(config.requests_max, config.eager_bytes,
              ChunkJudge(config.level_shares, config.worth.get())),
       liveness_(config.peer_timeout) {
   number_ = association_->join(*this);
-  handshake_.wait();
   liveness_.expect(now, Liveness::Owes::kProgress);
 }
 

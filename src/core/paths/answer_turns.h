@@ -1,0 +1,24 @@
+// The path of the answers to frames that a peer repeats, on one of its paths after the other, until
+// it hears an answer. Perhaps no path works in both directions. Therefore only the first answers
+// take the path of the frame; the later ones take all paths in turn.
+#pragma once
+
+#include <cstddef>
+
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+class AnswerTurns {
+ public:
+  void restart() { answers_ = 0; }
+  wire::PathIndex next(wire::PathIndex frame_came_on, std::size_t paths) {
+    constexpr std::size_t kFirst = 3;  // as many as a handshake without loss has: two HELLOs, START
+    return ++answers_ <= kFirst ? frame_came_on : static_cast<wire::PathIndex>(answers_ % paths);
+  }
+
+ private:
+  std::size_t answers_ = 0;
+};
+
+}  // namespace dlcp::core
