@@ -17,14 +17,16 @@ struct QuietCard final : Card {
   PermissionId last = 0;
   std::vector<PermissionId> revoked;
   bool is_device = false;
+  bool connects = true;
+  wire::LinkPaths usable = wire::LinkPaths::first(4);
 
   LinkId open_link(const wire::EndpointAddress&, Duration) override { return 1; }
   void close_link(LinkId) override {}
   void widen(LinkId, TrafficClass, std::size_t) override {}
-  wire::LinkPaths paths(LinkId, TrafficClass) const override { return wire::LinkPaths::first(4); }
+  wire::LinkPaths paths(LinkId, TrafficClass) const override { return usable; }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return 1; }
-  bool connect(LinkId, std::span<const std::byte>) override { return true; }
+  bool connect(LinkId, std::span<const std::byte>) override { return connects; }
   Limits limits(LinkId) const override { return {4096, 448}; }
   PermissionId permit(LinkId, std::span<std::byte>) override { return ++last; }
   void revoke(PermissionId id) override { revoked.push_back(id); }
@@ -143,4 +145,17 @@ TEST_CASE(
   CHECK(receiver.told() == 0);
   receiver.grant(2);
   CHECK(receiver.told() == 1);
+}
+
+TEST_CASE("a link is connected as soon as one of its paths is") {
+  QuietCard card;
+  LinkTable links;
+  RecvPlacing placing(card, links, 7);
+  card.connects = false;
+  card.usable = {};
+  CHECK(placing.on_link({}, {}));
+  CHECK_FALSE(placing.connected());
+  card.usable = {0b100};
+  CHECK(placing.on_link({}, {}));
+  CHECK(placing.connected());
 }

@@ -21,6 +21,7 @@ struct ReadyCard final : Card {
   bool can_read = true;
   wire::LinkPaths usable = wire::LinkPaths::first(4);
   bool awaits = false;
+  bool connects = true;
 
   LinkId open_link(const wire::EndpointAddress&, Duration) override { return 1; }
   void close_link(LinkId) override {}
@@ -29,7 +30,7 @@ struct ReadyCard final : Card {
   bool awaits_peer(LinkId) const override { return awaits; }
   std::vector<std::byte> introduction(LinkId) const override { return {}; }
   std::uint32_t introduction_version(LinkId) const override { return version; }
-  bool connect(LinkId, std::span<const std::byte>) override { return true; }
+  bool connect(LinkId, std::span<const std::byte>) override { return connects; }
   std::uint32_t payload_bytes_max = kChunkBytes;
   bool is_reliable = false;
   std::uint32_t version = 1;
@@ -262,4 +263,42 @@ TEST_CASE("LINK is not repeated for paths that the link does not have any more")
   (void)sender.placing.take_link(sender.now, 1);
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
+}
+
+TEST_CASE("a failed attempt to connect is repeated after pauses that grow from 1 s to 64 s") {
+  for (const bool is_reliable : {false, true}) {
+    CAPTURE(is_reliable);
+    Sender sender;
+    sender.card.is_reliable = is_reliable;
+    sender.card.connects = false;
+    sender.card.usable = {};
+    std::vector<Duration> pauses;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      sender.card.version += 1;  // an attempt may have replaced queue pairs
+      sender.placing.on_link(sender.now, {}, sender.flight);
+      const Time next = sender.placing.next_timeout();
+      CHECK_FALSE(sender.placing.link_due(next - 1ns));
+      pauses.push_back(next - sender.now);
+      sender.now = next;
+      (void)sender.placing.take_link(sender.now, 1);
+    }
+    CHECK(pauses == std::vector<Duration>{1s, 2s, 4s, 8s, 16s, 32s, 64s, 64s});
+    sender.card.connects = true;
+    sender.card.usable = wire::LinkPaths::first(4);
+    sender.placing.on_link(sender.now, {}, sender.flight);
+    CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
+    sender.permit(0);
+    CHECK(sender.way(0));
+  }
+}
+
+TEST_CASE("the paths that could be connected are used while the others are tried again") {
+  Sender sender;
+  sender.permit(0);
+  sender.card.connects = false;
+  sender.card.usable = {0b10};
+  sender.placing.on_link(sender.now, {}, sender.flight);
+  REQUIRE(sender.way(0));
+  CHECK(sender.way(0)->path == 1);
+  CHECK(sender.placing.next_timeout() == sender.now + 1s);
 }

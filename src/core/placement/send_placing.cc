@@ -19,6 +19,9 @@ constexpr std::uint32_t kUnreportedMax = 4096;
 // sent while paths that have failed are not connected again, after the first attempts.
 constexpr Duration kLookPause = 10ms;
 constexpr Duration kLatePause = 1s;
+// After a failed attempt to connect, the pause until the next one doubles from kLatePause to this:
+// an attempt may keep the lane busy for a second while the peer's address is resolved.
+constexpr Duration kRetryPauseMost = 64s;
 // The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
 // least one in this many packets is an ordinary one.
 constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
@@ -69,17 +72,17 @@ bool SendPlacing::update_paths() {
 void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   if (link_ == 0) return;
   const bool connected = card_.connect(link_, frame.introduction);
-  if (!connected && card_.paths(link_, TrafficClass::kExact).empty()) {
-    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
-    return;
+  retry_pause_ =
+      connected ? Duration::zero() : std::clamp(2 * retry_pause_, kLatePause, kRetryPauseMost);
+  if (!connected) {
+    next_link_ = now + retry_pause_;
+    tries_ = 0;
   }
+  if (!connected && card_.paths(link_, TrafficClass::kExact).empty()) return;
   limits_ = card_.limits(link_);
   const bool all_classes = update_paths();
-  if (!connected)  // some paths work, and the others are tried again
-    next_link_ = limits_.is_reliable ? now + kLatePause : kNever;
-  else if (all_classes && !card_.awaits_peer(link_))
-    next_link_ = kNever;
-  if (card_.introduction_version(link_) != sent_version_) next_link_ = now;
+  if (connected && all_classes && !card_.awaits_peer(link_)) next_link_ = kNever;
+  if (connected && card_.introduction_version(link_) != sent_version_) next_link_ = now;
   look(now, flight);
 }
 

@@ -98,6 +98,7 @@ class SendPlacing {
   Time next_link_ = kNever;
   Time next_look_ = kNever;
   unsigned tries_ = 0;
+  Duration retry_pause_{0};  // after a failed attempt to connect
   std::uint32_t sent_version_ = 0;
   std::uint32_t unreported_ = 0;  // packets sent since an ACK named one
   std::uint32_t unreported_max_;

@@ -20,6 +20,7 @@ namespace dlcp::datapath {
   X(placed_tx_lost, "packets dropped because their queue pair did not work")                    \
   X(placement_queue_pairs, "queue pairs opened for placed packets")                             \
   X(placement_queue_pairs_reset, "queue pairs reset after an error: see the log of the kernel") \
+  X(placement_links_failed, "times a peer's queue pairs could not be connected, or not all")    \
   X(permissions_granted, "permissions to write that were given to peers")                       \
   X(permissions_refused, "permissions that the card had no room or no fresh key for")           \
   X(permissions_revoked, "permissions that were revoked")                                       \

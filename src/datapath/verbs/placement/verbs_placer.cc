@@ -102,7 +102,9 @@ std::uint32_t VerbsPlacer::introduction_version(LinkId link) const {
 }
 
 Status VerbsPlacer::connect(LinkId link, std::span<const std::byte> introduction) {
-  return links_.connect(link, introduction);
+  const Status connected = links_.connect(link, introduction);
+  if (!connected) ++counters_.placement_links_failed;
+  return connected;
 }
 
 wire::LinkPaths VerbsPlacer::paths(LinkId link, TrafficClass traffic_class) const {

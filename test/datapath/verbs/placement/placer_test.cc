@@ -335,6 +335,7 @@ TEST_CASE("a path that cannot be connected does not keep the others from it") {
   const wire::LinkPaths paths = pair.a.placer().paths(pair.a.link, TrafficClass::kExact);
   CHECK(paths.count() == 2);
   CHECK_FALSE(paths.has(0));
+  CHECK(pair.b.count_of("placement_links_failed") == 2);
   pair.card->unreachable = 0;
   pair.introduce();
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 3);
