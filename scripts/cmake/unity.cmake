@@ -15,7 +15,6 @@ function(dlcp_apart target)
 endfunction()
 
 dlcp_apart(dlcp_util_batched src/util/text/quantity.cc)  # Unit
-dlcp_apart(dlcp_core src/core/congestion/queue/tcp_window.cc)  # kRenoGrowth
 dlcp_apart(dlcp_datapath_udp_batched src/datapath/udp/interfaces/interfaces.cc)  # system_error()
 dlcp_apart(dlcp_datapath_verbs src/datapath/verbs/rings/send_ring.cc)  # kLineBytes
 dlcp_apart(dlcp_engine_batched src/engine/hub/hub_word.cc)  # kMagic, kVersion, garbled()

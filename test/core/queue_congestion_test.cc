@@ -215,31 +215,6 @@ TEST_CASE("a base delay that grows by 2 ms is adopted within twenty round trips"
   r.play(20, 2200us);
   CHECK(r.control.base_delay() == 2200us);
   CHECK(r.control.window() >= before);
-  CHECK_FALSE(r.control.competing());
-}
-
-TEST_CASE("a queue that soon stands again reveals a rival, and the window follows TCP's model") {
-  Rounds r;
-  r.play(6, 200us);
-  r.play(9, 2200us);
-  REQUIRE(r.control.base_delay() == 2200us);
-  const double before = r.control.window();
-  r.play(14, 9ms);
-  CHECK(r.control.competing());
-  CHECK(r.control.window() > before / 2);
-  r.play(70, 9ms);
-  CHECK(r.control.competing());
-  r.play(2, 200us);  // the rival has ended
-  CHECK_FALSE(r.control.competing());
-}
-
-TEST_CASE("a base delay that turns out to have been a queue reveals a rival as well") {
-  Rounds r;
-  r.play(6, 200us);
-  r.play(9, 2200us);
-  REQUIRE_FALSE(r.control.competing());
-  r.play(10, 1200us);
-  CHECK(r.control.competing());
 }
 
 TEST_CASE("a flow that joins a queue learns the path's delay from the handshake") {
@@ -316,7 +291,6 @@ TEST_CASE("a queue that shrinks after cuts was a rival's that slowed down, and n
   for (const Duration queue : {16ms, 8ms, 4ms, 2ms, 1ms})
     r.play(3, 200us + queue);
   CHECK(r.control.base_delay() == 200us);
-  CHECK_FALSE(r.control.competing());
 }
 
 TEST_CASE("beside a rival in a short buffer a loss halves the window, which then grows as Reno's") {

@@ -57,21 +57,16 @@ constexpr double kRenoGrowth = 0.53;
 constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path is not empty
 
 // A queue that stays for this many rounds, although the window was reduced to this share, is not
-// caused by this sender. If it happens again within kRivalRounds, another flow fills the queue.
-// Equal flows that share a queue may observe the same for a while, but such a queue varies by more
-// than kStandingStep.
+// caused by this sender: the path has become longer. Equal flows that share a queue may observe the
+// same for a while, but such a queue varies by more than kStandingStep.
 constexpr int kStandingRounds = 6;
 constexpr double kStandingWindow = 0.25;
 constexpr double kStandingQueue = 0.75;  // left by the last cut
 constexpr double kStandingStep = 0.125;  // from round to round
-// A cut makes the queue of a weak competing flow fall below the target for a round, so the queue
-// counts as gone only at half of the target. Smaller windows, of many equal flows, need not meet
+// A cut makes the queue fall below the target for a round, so the queue counts as gone only at half
+// of the target. Smaller windows, of many equal flows, need not meet
 // this condition.
 constexpr double kStandingWindowLeast = 16;
-constexpr std::size_t kRivalRounds = kBaseEpochRounds;
-// Next to a competing flow, kCutMost of the window is left unused from time to time, and after
-// losses, when that flow is weak: if the queue then empties, the flow has gone.
-constexpr std::size_t kTestRounds = 64;
 
 }  // namespace
 
@@ -152,9 +147,7 @@ void QueueCongestion::finish_round() {
   buffer_rival_.end_round(round_, base_.value(), window_, believable());
   watch_standing_queue();
   queued_rounds_ = queue_ > target(window_) ? queued_rounds_ + 1 : 0;
-  if (competing_)
-    compete();
-  else if (resting_ > 0)
+  if (resting_ > 0)
     --resting_;
   else
     decide();
@@ -250,66 +243,20 @@ void QueueCongestion::grow() {
 
 void QueueCongestion::watch_standing_queue() {
   const double level = target(window_);
+  const bool told = window_ >= kStandingWindowLeast && believable();
   if (queue_ > level) {
     if (standing_rounds_++ == 0) standing_window_ = window_;
-  } else {
-    const bool told = window_ >= kStandingWindowLeast && believable();
-    if (told ? queue_ <= level / 2 : resting_ == 0) standing_rounds_ = 0;
-    if (competing_ && (resting_ > 0 || queue_ <= level / 2)) {
-      competing_ = false;
-      resting_ = 0;
-      rounds_since_cut_ = 0;
-    }
+  } else if (told ? queue_ <= level / 2 : resting_ == 0) {
+    standing_rounds_ = 0;
   }
-  if (!competing_ && rebase_was_wrong()) begin_competing();
 }
 
 void QueueCongestion::rebase() {
-  if (base_before_ > Duration::zero() && rounds_ - rebased_at_ < kRivalRounds) {
-    begin_competing();
-    return;
-  }
   standing_rounds_ = 0;
-  base_before_ = base_.value();
-  base_after_ = round_.delay_min;
-  rebased_at_ = rounds_;
-  base_.restart(base_after_);
+  base_.restart(round_.delay_min);
   quiet_.restart();
   window_ = standing_window_;
   slow_start_ = true;  // if the path has become longer, it has room
-}
-
-// The new base delay has become much smaller again: the increase was a temporary queue.
-bool QueueCongestion::rebase_was_wrong() const {
-  if (base_before_ == Duration::zero() || rounds_ - rebased_at_ >= kRivalRounds) return false;
-  const double tolerated = std::max(aim(), ns(spread_.value()));
-  return ns(base_.value()) < ns(base_after_) - tolerated;
-}
-
-void QueueCongestion::begin_competing() {
-  competing_ = true;
-  standing_rounds_ = 0;
-  resting_ = 0;
-  slow_start_ = false;
-  tested_at_ = rounds_;
-  base_.restart(base_before_);
-  base_before_ = Duration::zero();
-  quiet_.restart();
-  tcp_.begin(now_, std::max(window_, standing_window_));
-  window_ = tcp_.packets();
-}
-
-void QueueCongestion::compete() {
-  const std::size_t untested = rounds_ - tested_at_;
-  const bool lost = round_.lost + round_.forgone > 0;
-  tcp_.on_round(now_, round_trip_, lost);
-  if (resting_ > 0) {
-    --resting_;
-  } else if (untested > kTestRounds || (lost && untested > kTestRounds / 8)) {
-    resting_ = kRestRounds;
-    tested_at_ = rounds_;
-  }
-  window_ = (resting_ > 0 ? 1 - kCutMost : 1) * tcp_.packets();
 }
 
 void QueueCongestion::cap_by_delivery() {
@@ -329,7 +276,6 @@ void QueueCongestion::on_stall(Time) {
   answers_waiting_ = 0;
   slow_start_ = true;
   resting_ = 0;
-  competing_ = false;
   losses_.keep();
 }
 

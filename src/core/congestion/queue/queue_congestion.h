@@ -13,7 +13,6 @@
 #include "core/congestion/queue/congestion_round.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
-#include "core/congestion/queue/tcp_window.h"
 
 namespace dlcp::core {
 
@@ -33,7 +32,6 @@ class QueueCongestion final : public CongestionControl {
   bool in_slow_start() const override { return slow_start_; }
 
   Duration base_delay() const { return base_.value(); }
-  bool competing() const { return competing_; }
 
  private:
   void judge_queue();
@@ -48,9 +46,6 @@ class QueueCongestion final : public CongestionControl {
   double marked_cut() const;
   bool believable() const;
   void rebase();
-  bool rebase_was_wrong() const;
-  void begin_competing();
-  void compete();
   void grow();
   void cut(double share);
   void cap_by_delivery();
@@ -83,13 +78,7 @@ class QueueCongestion final : public CongestionControl {
   int resting_ = 0;             // rounds left without decisions
   int standing_rounds_ = 0;     // successive rounds with a queue above the target
   double standing_window_ = 0;  // window when they began
-  std::size_t rebased_at_ = 0;  // round
-  Duration base_before_{0};     // base delay before the rebase; 0: no rebase
-  Duration base_after_{0};
-  TcpWindow tcp_;
   BufferRival buffer_rival_;
-  bool competing_ = false;
-  std::size_t tested_at_ = 0;  // round
 };
 
 }  // namespace dlcp::core
