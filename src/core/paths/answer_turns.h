@@ -1,5 +1,5 @@
 // The path of the answers to frames that a peer repeats, on one of its paths after the other, until
-// it hears an answer. Perhaps no path works in both directions. Therefore only the first answers
+// it receives an answer. Perhaps no path works in both directions. Therefore only the first answers
 // take the path of the frame; the later ones take all paths in turn.
 #pragma once
 
