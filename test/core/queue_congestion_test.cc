@@ -285,11 +285,13 @@ TEST_CASE("the answers' waiting time cuts nothing, and allows as many more packe
   }
 }
 
-TEST_CASE("a queue that shrinks after cuts was a rival's that slowed down, and not the path") {
+TEST_CASE("a queue of a rival that was taken for the path is forgotten when it has gone") {
   Rounds r;
   r.play(20, 200us);
   for (const Duration queue : {16ms, 8ms, 4ms, 2ms, 1ms})
     r.play(3, 200us + queue);
+  CHECK(r.control.base_delay() > 200us);
+  r.play(10, 200us);
   CHECK(r.control.base_delay() == 200us);
 }
 

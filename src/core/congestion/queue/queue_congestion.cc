@@ -57,12 +57,9 @@ constexpr double kRenoGrowth = 0.53;
 constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path is not empty
 
 // A queue that stays for this many rounds, although the window was reduced to this share, is not
-// caused by this sender: the path has become longer. Equal flows that share a queue may observe the
-// same for a while, but such a queue varies by more than kStandingStep.
-constexpr int kStandingRounds = 6;
+// caused by this sender: the path has become longer.
+constexpr int kStandingRounds = 12;
 constexpr double kStandingWindow = 0.25;
-constexpr double kStandingQueue = 0.75;  // left by the last cut
-constexpr double kStandingStep = 0.125;  // from round to round
 // A cut makes the queue fall below the target for a round, so the queue counts as gone only at half
 // of the target. Smaller windows, of many equal flows, need not meet
 // this condition.
@@ -197,10 +194,7 @@ bool QueueCongestion::believable() const {
 }
 
 bool QueueCongestion::stands() const {
-  const bool steady =
-      queue_ >= kStandingQueue * queue_before_cut_ && ns(noise_.value()) <= kStandingStep * queue_;
-  return standing_rounds_ > (steady ? 1 : 4) * kStandingRounds &&
-         window_ <= kStandingWindow * standing_window_;
+  return standing_rounds_ > kStandingRounds && window_ <= kStandingWindow * standing_window_;
 }
 
 void QueueCongestion::on_queue() {
@@ -208,7 +202,6 @@ void QueueCongestion::on_queue() {
     rebase();
     return;
   }
-  queue_before_cut_ = queue_;
   window_before_cut_ = window_;
   // The packets in flight fill the mean round trip, including its jitter.
   const double share = queue_ / ns(round_.mean());

@@ -72,7 +72,6 @@ class QueueCongestion final : public CongestionControl {
   DeliveredLately delivered_;
   std::size_t rounds_ = 0;
   double window_before_cut_ = 0;
-  double queue_before_cut_ = 0;  // ns
   int rounds_since_cut_ = 0;
   int queued_rounds_ = 0;       // the last rounds in a row that showed a queue
   int resting_ = 0;             // rounds left without decisions
