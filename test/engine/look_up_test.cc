@@ -5,8 +5,7 @@
 using namespace dlcp;
 using namespace dlcp::engine;
 
-TEST_CASE(
-    "the helper looks after 5 ms at first, and at growing intervals while the application polls") {
+TEST_CASE("the helper looks soon at first, and at growing intervals while the application polls") {
   LookUp look_up(5ms, 60ms);
   CHECK(look_up.planned() == 5ms);
   CHECK(look_up.next() == 5ms);

@@ -24,6 +24,7 @@ class Engine::Hold {
   }
   ~Hold() {
     if (!lock_.owns_lock()) return;
+    engine_.presence_.polled(std::max(now_, engine_.stepped_));  // a step may take a millisecond
     const bool nudge = helper_sleeps_too_long();
     expect_leaving();
     const Notices::Batch said = engine_.notices_.take();

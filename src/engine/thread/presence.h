@@ -47,14 +47,16 @@ class Presence {
   Duration longest_pause() const { return while_waiting_.planned(); }
 
  private:
-  static constexpr Duration kBetweenPolls = std::chrono::milliseconds(6);  // another task's slice
+  // Within a time slice of another thread (3 ms and more): a caller that waits for its turn is
+  // absent. TCP's acknowledgements do not wait for a thread either.
+  static constexpr Duration kBetweenPolls = std::chrono::milliseconds(1);
   static constexpr Duration kBetweenCalls = std::chrono::microseconds(100);
 
   std::atomic<std::int64_t> polled_ns_{0};
   std::atomic<int> waiting_{0};
   std::atomic<bool> alarm_{false};
   std::atomic<int> waiting_threads_{0};
-  LookUp while_waiting_{std::chrono::milliseconds(5), std::chrono::milliseconds(60)};
+  LookUp while_waiting_{std::chrono::milliseconds(1), std::chrono::milliseconds(60)};
   LookUp while_leaving_{std::chrono::milliseconds(1), std::chrono::milliseconds(4)};
 };
 
