@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "core/paths/answer_turns.h"
 #include "wire/data/data_header.h"
 
 using namespace dlcp;
@@ -164,4 +165,21 @@ TEST_CASE("the path's delay is the shortest answer time of the largest size") {
   s.welcome(Scene::t0 + 70us, 1472, 8972);  // larger packets take longer
   CHECK(s.handshake->terms().took >= 70us);
   CHECK(s.handshake->terms().took < 71us);
+}
+
+TEST_CASE("the first three answers take the path of the frame, and later ones all paths in turn") {
+  AnswerTurns turns;
+  std::vector<unsigned> answered_on(16);
+  for (wire::PathIndex answer = 0; answer < 19; ++answer) {
+    for (int frame = 0; frame < 8; ++frame)  // of several sizes, with one answer
+      turns.on_frame(7);
+    const wire::PathIndex path = turns.next(16);
+    if (answer < 3)
+      CHECK(path == 7);
+    else
+      ++answered_on[path];
+  }
+  CHECK(answered_on == std::vector<unsigned>(16, 1));
+  turns.restart();
+  CHECK(turns.next(16) == 7);
 }

@@ -43,7 +43,7 @@ struct Receiver {
   std::array<std::byte, 2> places{};
   RecvStream& stream(std::size_t index) { return reinterpret_cast<RecvStream&>(places[index]); }
 
-  Receiver() { placing.on_link({}, {}); }
+  Receiver() { placing.on_link({}, {}, {}); }
   std::uint32_t permit(std::size_t stream_index, std::uint64_t message, std::size_t segments) {
     return placing.permit(stream(stream_index), message, 0, std::span(buffer).first(segments << 20),
                           4096);
@@ -153,9 +153,12 @@ TEST_CASE("a link is connected as soon as one of its paths is") {
   RecvPlacing placing(card, links, 7);
   card.connects = false;
   card.usable = {};
-  CHECK(placing.on_link({}, {}));
+  const Time now = time_from_ns(1'000'000'000);
+  CHECK(placing.on_link(now, {}, {}));
   CHECK_FALSE(placing.connected());
   card.usable = {0b100};
-  CHECK(placing.on_link({}, {}));
+  CHECK(placing.on_link(now + 3s - 1ns, {}, {}));  // the attempt is not repeated yet
+  CHECK_FALSE(placing.connected());
+  CHECK(placing.on_link(now + 3s, {}, {}));
   CHECK(placing.connected());
 }

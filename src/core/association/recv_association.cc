@@ -37,8 +37,8 @@ void RecvAssociation::place_with(Card& card, LinkTable& links) {
   placing_ = std::make_unique<RecvPlacing>(card, links, open_.token);
 }
 
-bool RecvAssociation::on_link(const wire::Link& frame) {
-  if (!placing_ || !placing_->on_link(open_.sender, frame)) return false;
+bool RecvAssociation::on_link(Time now, const wire::Link& frame) {
+  if (!placing_ || !placing_->on_link(now, open_.sender, frame)) return false;
   for (RecvStream* stream : streams_)
     stream->permit(stream->completed());
   return true;
@@ -127,7 +127,8 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
 // The answer reports every stream, because the sender may have lost any earlier acknowledgement.
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
   reply_path_ = path;  // the reverse direction of the previous one may be broken
-  answer_path_ = probes_.next(path, config_.paths);
+  probes_.on_frame(path);
+  if (!probe_to_answer_) answer_path_ = probes_.next(config_.paths);
   if (payload_bytes_ == 0) return;
   // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;

@@ -49,7 +49,7 @@ class RecvAssociation {
   std::vector<std::byte>& plain() { return plain_; }       // of the last compressed packet
   RecvPlacing* placing() const { return placing_.get(); }  // null: no card places data here
   void place_with(Card& card, LinkTable& links);
-  bool on_link(const wire::Link& frame);  // false if no card places data here
+  bool on_link(Time now, const wire::Link& frame);  // false if no card places data here
 
   // --- streams: takes() is false for a used number, because a repeated HELLO opens nothing
   bool takes(std::uint32_t stream) { return opened_.accept(stream); }

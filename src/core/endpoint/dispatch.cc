@@ -183,7 +183,8 @@ bool Dispatch::on_placing(const Arrival& arrival, SendAssociation* sending,
   if (arrival.type != wire::FrameType::kLink) return false;
   const auto link = wire::decode<wire::Link>(arrival.packet.bytes);
   if (!link) return false;
-  return sending != nullptr ? sending->on_link(arrival.now, *link) : receiving->on_link(*link);
+  return sending != nullptr ? sending->on_link(arrival.now, *link)
+                            : receiving->on_link(arrival.now, *link);
 }
 
 // Records of ended streams answer a PROBE as well: the sender may have missed how they ended.

@@ -12,13 +12,16 @@ namespace dlcp::core {
 class AnswerTurns {
  public:
   void restart() { answers_ = 0; }
-  wire::PathIndex next(wire::PathIndex frame_came_on, std::size_t paths) {
-    constexpr std::size_t kFirst = 3;  // as many as a handshake without loss has: two HELLOs, START
-    return ++answers_ <= kFirst ? frame_came_on : static_cast<wire::PathIndex>(answers_ % paths);
+  void on_frame(wire::PathIndex came_on) { frame_path_ = came_on; }
+  // The path of the next answer, which may answer several frames.
+  wire::PathIndex next(std::size_t paths) {
+    constexpr std::size_t kFirst = 3;  // as many as a handshake without loss has
+    return ++answers_ <= kFirst ? frame_path_ : static_cast<wire::PathIndex>(answers_ % paths);
   }
 
  private:
   std::size_t answers_ = 0;
+  wire::PathIndex frame_path_ = 0;  // of the last frame
 };
 
 }  // namespace dlcp::core

@@ -15,6 +15,9 @@ constexpr std::uint32_t kSegmentsMax = 16;
 // this many permissions in a row that were not used, only one in this many messages gets some,
 // except in device memory, where a packet that is not placed costs more than unused permissions.
 constexpr unsigned kUnusedMax = 32;
+// A failed attempt to connect may take two seconds; LINKs that the sender has repeated meanwhile do
+// not repeat it. Shorter than the sender's pause after a failure.
+constexpr Duration kRetryPause = 3s;
 
 }  // namespace
 
@@ -26,13 +29,15 @@ RecvPlacing::~RecvPlacing() {
   card_.close_link(link_);
 }
 
-bool RecvPlacing::on_link(const wire::EndpointAddress& peer, const wire::Link& frame) {
+bool RecvPlacing::on_link(Time now, const wire::EndpointAddress& peer, const wire::Link& frame) {
   if (link_ == 0) link_ = card_.open_link(peer, Duration::zero());
   if (link_ == 0) return false;
   links_.by_link[link_] = token_;
-  const bool connected = card_.connect(link_, frame.introduction);  // if false, some paths may work
-  connected_ = connected || connected_ || !card_.paths(link_, TrafficClass::kExact).empty();
   link_due_ = true;
+  if (now < connect_after_) return true;
+  const bool connected = card_.connect(link_, frame.introduction);  // if false, some paths may work
+  if (!connected) connect_after_ = now + kRetryPause;
+  connected_ = connected || connected_ || !card_.paths(link_, TrafficClass::kExact).empty();
   return true;
 }
 

@@ -33,7 +33,7 @@ class RecvPlacing {
   RecvPlacing& operator=(const RecvPlacing&) = delete;
 
   // LINK of the sender at `peer`. False if no link is possible.
-  bool on_link(const wire::EndpointAddress& peer, const wire::Link& frame);
+  bool on_link(Time now, const wire::EndpointAddress& peer, const wire::Link& frame);
   bool connected() const { return connected_; }
 
   // Where the packets of a permission belong.
@@ -91,6 +91,7 @@ class RecvPlacing {
   LinkId link_ = 0;
   bool connected_ = false;
   bool link_due_ = false;
+  Time connect_after_{};  // while a failed attempt must not be repeated
   std::unordered_map<const RecvStream*, OfStream> streams_;
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> free_;

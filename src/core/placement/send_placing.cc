@@ -19,8 +19,9 @@ constexpr std::uint32_t kUnreportedMax = 4096;
 // sent while paths that have failed are not connected again, after the first attempts.
 constexpr Duration kLookPause = 10ms;
 constexpr Duration kLatePause = 1s;
-// After a failed attempt to connect, the pause until the next one doubles from kLatePause to this:
-// an attempt may keep the lane busy for a second while the peer's address is resolved.
+// After a failed attempt to connect, the pause until the next one doubles between these: an attempt
+// may keep the lane busy for two seconds, while the peer's address is resolved.
+constexpr Duration kRetryPauseLeast = 4s;
 constexpr Duration kRetryPauseMost = 64s;
 // The receiver extends the 32 bits of a packet number from the ordinary packets of the path. So at
 // least one in this many packets is an ordinary one.
@@ -71,12 +72,14 @@ bool SendPlacing::update_paths() {
 
 void SendPlacing::on_link(Time now, const wire::Link& frame, Flight& flight) {
   if (link_ == 0) return;
+  if (retry_pause_ > Duration::zero() && tries_ == 0) return;  // another answer to the same LINK
   const bool connected = card_.connect(link_, frame.introduction);
-  retry_pause_ =
-      connected ? Duration::zero() : std::clamp(2 * retry_pause_, kLatePause, kRetryPauseMost);
+  retry_pause_ = connected ? Duration::zero()
+                           : std::clamp(2 * retry_pause_, kRetryPauseLeast, kRetryPauseMost);
   if (!connected) {
     next_link_ = now + retry_pause_;
     tries_ = 0;
+    failed_version_ = card_.introduction_version(link_);
   }
   if (!connected && card_.paths(link_, TrafficClass::kExact).empty()) return;
   limits_ = card_.limits(link_);
@@ -97,9 +100,13 @@ void SendPlacing::look(Time now, Flight& flight) {
     const std::uint32_t failures = card_.failures(link_, TrafficClass::kExact, index);
     if (std::exchange(failures_[path], failures) != failures) flight.on_path_failed(now, index);
   }
-  if (next_link_ != kNever || card_.introduction_version(link_) == sent_version_) return;
-  next_link_ = now;
-  tries_ = 0;
+  const std::uint32_t version = card_.introduction_version(link_);
+  if (version == sent_version_ || version == failed_version_) return;
+  if (next_link_ == kNever) {
+    next_link_ = now;
+    tries_ = 0;
+  }
+  next_link_ = std::min(next_link_, now + kLatePause);
 }
 
 void SendPlacing::on_timeout(Time now, Flight& flight) {
@@ -110,7 +117,9 @@ void SendPlacing::on_timeout(Time now, Flight& flight) {
 }
 
 wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
-  const Time later = limits_.is_reliable ? now + kLatePause : kNever;
+  const Time later = limits_.is_reliable               ? now + kLatePause
+                     : retry_pause_ > Duration::zero() ? now + retry_pause_
+                                                       : kNever;
   next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
   sent_version_ = card_.introduction_version(link_);
   return {destination, card_.introduction(link_)};

@@ -100,7 +100,8 @@ class SendPlacing {
   unsigned tries_ = 0;
   Duration retry_pause_{0};  // after a failed attempt to connect
   std::uint32_t sent_version_ = 0;
-  std::uint32_t unreported_ = 0;  // packets sent since an ACK named one
+  std::uint32_t failed_version_ = 0;  // after the last failed attempt to connect
+  std::uint32_t unreported_ = 0;      // packets sent since an ACK named one
   std::uint32_t unreported_max_;
   Time next_trial_{};
   std::vector<Permission> permissions_;                     // by slot

@@ -52,7 +52,10 @@ class Handshake {
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started();
   // The last frame was rejected (ICMP): sends it again soon, because the error may be forged.
-  void retry_soon(Time now) { next_send_ = std::min(next_send_, now + kFirstPause); }
+  void retry_soon(Time now) {
+    if (state_ == State::kHello || state_ == State::kStart)
+      next_send_ = std::min(next_send_, now + kFirstPause);
+  }
 
   // Writes the frames that are due now, at most out.size(); returns their number.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);

@@ -137,7 +137,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
                           std::span<const wire::EndpointAddress> other_lanes) {
-  association_->reply_on(openings_.next(path, config_.paths));
+  openings_.on_frame(path);
   if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
@@ -166,7 +166,7 @@ void RecvStream::join(Time now, std::uint32_t stream) {
 void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIndex path) {
   note_progress(now);
   watch(now);
-  association_->reply_on(openings_.next(path, config_.paths));
+  openings_.on_frame(path);
   const bool sound = start_frame.payload_bytes >= wire::kPayloadGranuleBytes &&
                      start_frame.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
                      start_frame.payload_bytes <= config_.datagram_bytes_max &&
@@ -362,6 +362,7 @@ std::size_t RecvStream::poll_transmit(Time, FrameWriter& frames, std::span<wire:
   if (failed()) return 0;
   std::size_t count = 0;
   const wire::EndpointAddress& sender = association_->sender();
+  if (welcome_due_ || started_due_) association_->reply_on(openings_.next(config_.paths));
   if (welcome_due_ && count < out.size()) {
     welcome_due_->window_packets = association_->grant().reserve;
     welcome_due_->window_epoch = association_->grant().epoch;

@@ -61,8 +61,7 @@ constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path i
 constexpr int kStandingRounds = 12;
 constexpr double kStandingWindow = 0.25;
 // A cut makes the queue fall below the target for a round, so the queue counts as gone only at half
-// of the target. Smaller windows, of many equal flows, need not meet
-// this condition.
+// of the target. Smaller windows, of many equal flows, need not meet this condition.
 constexpr double kStandingWindowLeast = 16;
 
 }  // namespace
