@@ -122,8 +122,8 @@ TEST_CASE(
     const auto head = wire::decode_head(datagram);
     return one_way && head && head->type == wire::FrameType::kHello;
   };
-  engine::Opening opening = meeting.open();
   const Time begin = engine::steady_now();
+  engine::Opening opening = meeting.open();
   CHECK(meeting.finish(opening) == ConnectionState::kOpen);
   CHECK(engine::steady_now() - begin >= kPatience);
   CHECK(opening.connection()->engine == &meeting.here.over(engine::kUdp));
