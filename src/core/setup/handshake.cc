@@ -162,14 +162,17 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 && ++rounds_answered_ > kPatience)
     agree_on(answered_);
   std::size_t count = 0;
+  bool has_hello = state_ == State::kHello;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
     frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, start_path_,
                 to_, out[count++]);
     // A receiver with many half-open connections may have dropped this one, and the path may have
     // failed: send HELLO again, on the next path.
-    if (++starts_ % kPatience == 0 && count < out.size())
+    if (++starts_ % kPatience == 0 && count < out.size()) {
       emit_hello(now, answered_, frames, out[count++]);
+      has_hello = true;
+    }
   }
   if (joins_ && !out.empty()) emit_hello(now, kDatagramLeast, frames, out[count++]);
   while (state_ == State::kHello && !joins_ && next_size_ < sizes_.size()) {
@@ -185,8 +188,7 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   }
   next_size_ = 0;
   first_round_ = false;
-  // Only HELLO takes the paths in turn.
-  if (starts_ % kPatience == 0) path_ = static_cast<wire::PathIndex>((path_ + 1u) % config_.paths);
+  if (has_hello) path_ = static_cast<wire::PathIndex>((path_ + 1u) % config_.paths);
   next_send_ = now + pause_;
   const bool tried_all = ++rounds_ >= 2 * config_.paths;
   pause_ = std::min(pause_ * 2, tried_all ? kLongestPause : kShortPause);

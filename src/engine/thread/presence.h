@@ -47,8 +47,8 @@ class Presence {
   Duration longest_pause() const { return while_waiting_.planned(); }
 
  private:
-  // Within a time slice of another thread (3 ms and more): a caller that waits for its turn is
-  // absent. TCP's acknowledgements do not wait for a thread either.
+  // Shorter than another thread's time slice (3 ms and more), so that the helper steps while a
+  // caller waits for its core. TCP's acknowledgements do not wait for a thread either.
   static constexpr Duration kBetweenPolls = std::chrono::milliseconds(1);
   static constexpr Duration kBetweenCalls = std::chrono::microseconds(100);
 
