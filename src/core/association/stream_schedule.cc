@@ -6,6 +6,18 @@
 
 namespace dlcp::core {
 
+bool StreamSchedule::Entry::can_send() const {
+  return stream->queue().has_next();
+}
+bool StreamSchedule::Entry::holds_turn() const {
+  return left > 0 && can_send();
+}
+
+// Bytes that the previous turn left unused are dropped, and bytes beyond it are subtracted.
+void StreamSchedule::grant(Entry& entry) {
+  entry.left = std::min<std::ptrdiff_t>(entry.left, 0) + std::ptrdiff_t{kQuantumBytes};
+}
+
 std::size_t StreamSchedule::index_of(std::uint32_t number) const {
   const auto at = std::lower_bound(
       entries_.begin(), entries_.end(), number,
@@ -24,35 +36,47 @@ void StreamSchedule::remove(std::uint32_t number) {
   const std::size_t index = index_of(number);
   if (index == entries_.size() || entries_[index].number != number) return;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
-  if (index == turn_) left_ = 0;
-  if (index < turn_) --turn_;
+  for (std::size_t* const place : {&turn_, &ring_})
+    if (index < *place || *place == entries_.size()) *place -= std::min<std::size_t>(*place, 1);
 }
 
 SendStream* StreamSchedule::next() {
   if (entries_.empty()) return nullptr;
-  if (turn_ >= entries_.size()) turn_ = 0;
-  if (left_ > 0 && entries_[turn_].stream->queue().has_next()) return entries_[turn_].stream;
-  const std::size_t nobody = entries_.size();
-  std::size_t chosen = nobody;
-  for (std::size_t step = 1; step <= entries_.size(); ++step) {
-    const std::size_t index = (turn_ + step) % entries_.size();
+  if (entries_[turn_].holds_turn()) return entries_[turn_].stream;
+  const std::size_t count = entries_.size();
+  std::size_t urgent = count;
+  for (std::size_t step = 1; step <= count; ++step) {
+    const std::size_t index = (turn_ + step) % count;
     const SendQueue& queue = entries_[index].stream->queue();
-    if (!queue.has_next()) continue;
-    const bool urgent = queue.next_is_urgent();
-    if (chosen == nobody || urgent) chosen = index;
-    if (urgent) break;
+    if (queue.has_lost()) return retransmits(index);
+    if (urgent == count && queue.next_is_urgent()) urgent = index;
   }
-  if (chosen == nobody) return nullptr;
-  turn_ = chosen;
-  left_ = kQuantumBytes;
+  if (urgent != count) {
+    turn_ = urgent;
+    grant(entries_[turn_]);
+  } else if (entries_[ring_].holds_turn()) {
+    turn_ = ring_;
+  } else {
+    std::size_t step = 1;
+    while (step <= count && !entries_[(ring_ + step) % count].can_send())
+      ++step;
+    if (step > count) return nullptr;
+    turn_ = ring_ = (ring_ + step) % count;
+    grant(entries_[turn_]);
+  }
   return entries_[turn_].stream;
 }
 
 void StreamSchedule::prefer(std::uint32_t number) {
   const std::size_t index = index_of(number);
-  if (index == entries_.size() || entries_[index].number != number) return;
+  if (index != entries_.size() && entries_[index].number == number) retransmits(index);
+}
+
+// Enough for one packet at a time, which costs the stream nothing of its own turn.
+SendStream* StreamSchedule::retransmits(std::size_t index) {
   turn_ = index;
-  left_ = kQuantumBytes;
+  entries_[index].left = std::max<std::ptrdiff_t>(entries_[index].left, 1);
+  return entries_[index].stream;
 }
 
 bool StreamSchedule::has_next() const {

@@ -1,9 +1,10 @@
 // Schedules the streams of a sending association: deficit round robin (Shreedhar and Varghese 1995)
-// with a quantum in bytes. Urgent layers go before others, and retransmissions go at once. The
-// quantum is about the size of a message, so that messages complete one after the other instead of
-// all of them late.
+// with a quantum in bytes. Urgent layers go before others, and retransmissions go at once; the turn
+// that they interrupt continues afterwards. The quantum is about the size of a message, so that
+// messages complete one after the other instead of all of them late.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -38,9 +39,12 @@ class StreamSchedule {
 
   // The stream that sends the next chunk; null: no stream has anything that may be sent.
   SendStream* next();
-  std::size_t left() const { return left_; }  // bytes of the turn of the stream that sends
+  // Bytes left of the turn of the stream that next() returned. Its last packet may exceed them.
+  std::size_t left() const {
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(entries_[turn_].left, 0));
+  }
   // The stream that next() returned has sent this many bytes.
-  void on_sent(std::size_t bytes) { left_ -= left_ < bytes ? left_ : bytes; }
+  void on_sent(std::size_t bytes) { entries_[turn_].left -= static_cast<std::ptrdiff_t>(bytes); }
   // Gives the turn to this stream, which has a chunk to retransmit.
   void prefer(std::uint32_t number);
   bool has_next() const;
@@ -49,12 +53,17 @@ class StreamSchedule {
   struct Entry {
     std::uint32_t number = 0;
     SendStream* stream = nullptr;
+    std::ptrdiff_t left = 0;  // bytes of its turn; negative: its next turn is shorter
+    bool can_send() const;
+    bool holds_turn() const;
   };
   std::size_t index_of(std::uint32_t number) const;
+  static void grant(Entry& entry);
+  SendStream* retransmits(std::size_t index);
 
   std::vector<Entry> entries_;  // sorted by number
   std::size_t turn_ = 0;        // index of the stream that sends
-  std::size_t left_ = 0;        // bytes left of its quantum
+  std::size_t ring_ = 0;        // index of the stream whose turn it is in the round
 };
 
 }  // namespace dlcp::core
