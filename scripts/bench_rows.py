@@ -30,7 +30,8 @@ NETS = {
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One line of the table: what runs, which of its numbers counts, and the ratio `ours`/`other` that it must reach
-    (`ours` is DLCP; `other` is TCP, or DLCP in another condition)."""
+    (`ours` is DLCP; `other` is TCP, or DLCP in another condition). With `beyond`, the difference `ours` - `other`
+    takes the place of the ratio."""
     name: str
     net: str
     bench: tuple
@@ -38,7 +39,9 @@ class Row:
     unit: str = "Gb/s"
     at_least: float = None
     at_most: float = None
+    beyond: bool = False
     other: str = "tcp"           # tcp, or clean / default / off: DLCP without the settings of `ours`
+    other_bench: tuple = ()      # what DLCP runs on the other side, if it is not `bench`
     environment: tuple = ()      # of the run with DLCP
     ours: tuple = ()             # netns settings for this run,
     others: tuple = ()           # for the other run,
@@ -49,7 +52,13 @@ class Row:
 
     def in_turns(self):
         """Whether both sides can run in the same processes: on the same network, and with the same hubs."""
-        return not self.ours and "hub" not in self.bench
+        return not self.ours and not self.other_bench and "hub" not in self.bench
+
+    def compare(self, ours, other):
+        """None if there is nothing to compare with."""
+        if ours is None or not other:
+            return None
+        return ours - other if self.beyond else ours / other
 
     def target(self):
         if self.at_least is not None:
@@ -67,19 +76,21 @@ LAT = ("--mode", "lat", "--idle", "spin", "--pin", "--size")
 RING = ("--mode", "ring", "--ranks", "4", "--size", "16M")
 INCAST = ("--mode", "incast", "--ranks", "4", "--size", "256K")
 CPU = {"key": "cpu_s_per_gib", "unit": "s/GiB"}
+USER = {"key": "user_s_per_gib", "unit": "s/GiB", "beyond": True}
 
 ROWS = (
     Row("bw-4M-veth", "veth", BW4M, at_least=0.80),
     Row("bw-4M-loopback", "lo", BW4M, at_least=0.80),
-    Row("bw-1M-cut", "cut4200", ("--mode", "bw", "--size", "1M"), at_least=0.95),
-    Row("bw-4M-cut", "cut4200", BW4M, at_least=0.95),
-    Row("ring-16M-cut", "cut4200", RING, at_least=1.0),
+    Row("bw-1M-cut4200", "cut4200", ("--mode", "bw", "--size", "1M"), at_least=0.95),
+    Row("bw-4M-cut4200", "cut4200", BW4M, at_least=0.95),
+    Row("ring-16M-cut4200", "cut4200", RING, at_least=1.0),
     Row("lat-64-p50", "veth", (*LAT, "64"), "p50_us", "us", at_most=1.2),
     Row("lat-4K-p50", "veth", (*LAT, "4K"), "p50_us", "us", at_most=1.2),
     Row("cpu-4M-veth", "veth", BW4M, at_most=1.15, **CPU),
-    Row("cpu-4M-cut", "cut4200", BW4M, at_most=1.15, **CPU),
+    Row("cpu-4M-cut4200", "cut4200", BW4M, at_most=1.15, **CPU),
     Row("bw-1M-loss1%", "loss1", ("--mode", "bw", "--size", "1M"), at_least=3.0),
-    Row("ring-16M-loss1%", "loss1", RING, at_least=8.0, seconds=4),
+    Row("ring-16M-loss1%", "loss1", RING, at_least=14, seconds=4),
+    Row("ring-16M-loss1%-8ch", "loss1", (*RING, "--channels", "8"), at_least=8, seconds=4),
     Row("64K-p99.9-loss.1%", "loss01", (*LAT, "64K"), "p999_us", "us", at_most=0.1, seconds=3),
     Row("incast-p99", "port200", INCAST, "p99_us", "us", at_most=0.8, seconds=4),
     Row("incast-p99-user", "port200", INCAST, "p99_us", "us", at_most=0.8, seconds=4, unprivileged=True),
@@ -92,21 +103,27 @@ ROWS = (
 SPECIAL = ("idle-cpu", "peers-504x16")
 
 INCAST1M = ("--mode", "incast", "--ranks", "4", "--size", "1M")
+REDUCE = ("--mode", "allreduce", "--ranks", "8")
 SPEED = (
-    *(row for mtu in (1500, 4200, 9000) for row in (
-        Row(f"bw-1M-{mtu}", f"cut{mtu}", ("--mode", "bw", "--size", "1M"), at_least=0.95),
-        Row(f"bw-4M-{mtu}", f"cut{mtu}", BW4M, at_least=0.95),
+    *(row for mtu, stream, ring, user in ((1500, 0.88, 0.92, 0.25), (4200, 0.9, 0.95, 0.12), (9000, 0.93, 0.95, 0.08))
+      for row in (
+        Row(f"bw-1M-{mtu}", f"cut{mtu}", ("--mode", "bw", "--size", "1M"), at_least=stream),
+        Row(f"bw-4M-{mtu}", f"cut{mtu}", BW4M, at_least=stream),
         Row(f"cpu-4M-{mtu}", f"cut{mtu}", BW4M, at_most=1.0, **CPU),
-        Row(f"ring-16M-{mtu}", f"cut{mtu}", RING, at_least=1.1),
+        Row(f"user-4M-{mtu}", f"cut{mtu}", BW4M, at_most=user, **USER),
+        Row(f"ring-16M-{mtu}", f"cut{mtu}", RING, at_least=ring),
         Row(f"incast-1M-{mtu}", f"cut{mtu}", INCAST1M, at_least=1.1),
-        Row(f"incast-p99-{mtu}", f"cut{mtu}", INCAST1M, "p99_us", "us", at_most=0.5),
+        Row(f"incast-p99-{mtu}", f"cut{mtu}", INCAST1M, "p99_us", "us", at_most=1),
     )),
-    Row("bw-4M-veth", "veth4", BW4M, at_least=0.7),
-    Row("ring-16M-veth", "veth4", RING, at_least=0.7),
-    Row("incast-1M-veth", "veth4", INCAST1M, at_least=0.7),
-    Row("lat-64-p50", "veth", (*LAT, "64"), "p50_us", "us", at_most=0.7),
-    *(Row(f"lat-{size}-p50", "veth", (*LAT, size), "p50_us", "us", at_most=1.0) for size in ("8K", "16K", "32K")),
-    Row("lat-64K-p50", "veth", (*LAT, "64K"), "p50_us", "us", at_most=0.9),
+    Row("bw-4M-veth4", "veth4", BW4M, at_least=0.74),
+    Row("user-4M-veth4", "veth4", BW4M, at_most=0.12, **USER),
+    Row("ring-16M-veth4", "veth4", RING, at_least=0.74),
+    Row("incast-1M-veth4", "veth4", INCAST1M, at_least=0.74),
+    *(Row(f"lat-{size}", "veth", (*LAT, size), "p50_us", "us", at_most=most)
+      for size, most in (("64", 0.9), ("4K", 1.0), ("8K", 1.0), ("16K", 1.0), ("32K", 1.0), ("64K", 1.0))),
+    Row("lat-64-p99.9", "veth", (*LAT, "64"), "p999_us", "us", at_most=1.0),
+    *(Row(f"direct-{size}-lo-8rk", "lo", (*REDUCE, "--algo", "direct", "--size", size), "p50_us", "us", at_most=1.0,
+          other="ring", other_bench=(*REDUCE, "--algo", "ring", "--size", size)) for size in ("1M", "16M")),
 )
 
 # NCCL opens several connections between two ranks (channels), a job has several ranks on each host, and messages have
@@ -125,12 +142,19 @@ MANY = tuple(row for net, cut, least in (("cut1500x8", "cut", 0.9), ("veth8", "v
     # Two messages of 4 MiB in flight to each of seven ranks are enough, and more take gigabytes of memory.
     Row(f"a2a-4M-{cut}-8rk", net, ("--mode", "alltoall", "--ranks", "8", "--size", "4M", "--inflight", "2"),
         at_least=least),
+    *(Row(f"bw-256K-{cut}-{channels}ch", net, ("--mode", "bw", "--size", "256K", "--channels", str(channels)),
+          at_least=least) for channels in (2, 4, 8, 16)),
+    Row(f"a2a-256K-{cut}-8rk-8ch", net, ("--mode", "alltoall", "--ranks", "8", "--size", "256K", "--channels", "8",
+                                         "--inflight", "2"), at_least=least),
     Row(f"ring-64K-{cut}", net, ("--mode", "ring", "--ranks", "4", "--size", "64K"), at_least=least),
     *(Row(f"a2a-{size}-{cut}-1ch", net, ("--mode", "alltoall", "--ranks", "6", "--size", size), at_least=1.0)
       for size in ("777", "4K")),
-    Row(f"a2a-4K-{cut}-8ch", net, ("--mode", "alltoall", "--ranks", "8", "--size", "4K", "--channels", "8"),
-        at_least=1.0),
-))
+    *(Row(f"a2a-{size}-{cut}-8rk-{channels}ch", net, ("--mode", "alltoall", "--ranks", "8", "--size", size,
+                                                      "--channels", str(channels)), at_least=1.0)
+      for size in ("64", "4K") for channels in (1, 8)),
+)) + tuple(Row(f"a2a-256K-1gbit-8ch{name}", "slow", ("--mode", "alltoall", "--ranks", "4", "--size", "256K", "--channels",
+                                                     "8"), *key, **least, seconds=4)
+           for name, key, least in (("", (), {"at_least": 1.0}), ("-p99", ("p99_us", "us"), {"at_most": 1.0})))
 
 # Hosts on which other threads use the cores as well. As in NCCL, a rank gives its core up when it has nothing to do.
 BUSY = tuple(Row(f"{name}-{cut}-busy{busy}", net, (*bench, "--idle", "yield"), busy=busy)
@@ -138,6 +162,9 @@ BUSY = tuple(Row(f"{name}-{cut}-busy{busy}", net, (*bench, "--idle", "yield"), b
              for name, bench in (("bw-4K", ("--mode", "bw", "--size", "4K")),
                                  ("bw-1M", ("--mode", "bw", "--size", "1M")), ("ring-16M", RING))
              for busy in (1, 2))
+
+# Two sets name the stream of 4 MiB over a whole-burst link alike.
+ALL = tuple({row.name: row for row in ROWS + SPEED + MANY + BUSY}.values())
 
 # Numbers distributed like gradients, compressed as by default. "off": DLCP with DLCP_COMPRESS=off.
 AUTO = (("DLCP_COMPRESS", "auto"),)

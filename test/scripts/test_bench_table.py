@@ -85,16 +85,44 @@ class BenchTable(unittest.TestCase):
 
     def test_lines_fit_a_terminal(self):
         results = [measured(row, runs(row.key, 123456.7, 0.0123), runs(row.key, 9876543.2, 123.4))
-                   for row in ALL_ROWS]
+                   for row in ALL_ROWS if not row.beyond]
+        results += [measured(row, runs(row.key, 12.3, 0.0123), runs(row.key, 98.7, 3.4)) for row in ALL_ROWS if row.beyond]
         results.append({"row": "x", "errors": ["e" * 200], "met": None, "target": "-"})
         for result in results:
             for text in bench.line(result).splitlines():
                 self.assertLessEqual(len(text), 80, text)
         self.assertLessEqual(len(bench.HEADING), 80)
 
+    def test_rows_that_compare_a_difference(self):
+        row = bench.Row("user", "veth", (), "user_s_per_gib", "s/GiB", at_most=0.25, beyond=True)
+        result = measured(row, runs(row.key, 0.5, 0.6, 0.7), runs(row.key, 0.3, 0.4, 0.4))
+        self.assertEqual((round(result["ratio"], 6), result["met"]), (0.2, True))
+        self.assertFalse(measured(row, runs(row.key, 0.6), runs(row.key, 0.3))["met"])
+
+    def test_a_row_may_compare_two_cases_of_the_plugin(self):
+        row = next(row for row in bench.SPEED if row.other_bench)
+        commands = []
+
+        def run_json(command, *_, **__):
+            commands.append(command)
+            return 0, {"error": None, "bytes_wrong": 0}, ""
+
+        with mock.patch.object(bench.rig, "run_json", run_json), mock.patch.object(bench, "progress"):
+            measurement(1).measure(row, mock.Mock())
+        self.assertEqual([("direct" in command, "ring" in command) for command in commands],
+                         [(True, False), (False, True)])
+        self.assertEqual({command[command.index("--plugin") + 1] for command in commands}, {"dlcp.so"})
+
+    def test_packets_per_burst_and_acknowledgements(self):
+        results = [{"row": "a", "mean_burst": 41.25, "acks_per_packet": 0.0123}, {"row": "b", "errors": []}]
+        self.assertEqual([text.split() for text in bench.packets_table(results)[1:]], [["a", "41.2", "0.012"]])
+        self.assertEqual(bench.acks_per_packet({"counters": {"packets_sent": 50, "acks_sent": 1}}), 0.02)
+        self.assertIsNone(bench.acks_per_packet({}))
+
     def test_every_row_has_a_network_and_a_unique_name(self):
-        names = [row.name for row in bench.ROWS] + list(bench.SPECIAL)
-        self.assertEqual(len(names), len(set(names)))
+        for rows in (bench.ROWS, bench.SPEED, bench.MANY, bench.BUSY, bench.GRADIENTS):
+            names = [row.name for row in rows] + list(bench.SPECIAL)
+            self.assertEqual(len(names), len(set(names)))
         for rows in (bench.ROWS, bench.SPEED, bench.MANY, bench.BUSY, bench.GRADIENTS):
             self.assertEqual(len(rows), len({row.name for row in rows}))
         for row in ALL_ROWS:
