@@ -31,7 +31,7 @@ NETS = {
 class Row:
     """One line of the table: what runs, which of its numbers counts, and the ratio `ours`/`other` that it must reach
     (`ours` is DLCP; `other` is TCP, or DLCP in another condition). With `beyond`, the difference `ours` - `other`
-    takes the place of the ratio."""
+    is compared instead."""
     name: str
     net: str
     bench: tuple

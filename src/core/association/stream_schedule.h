@@ -63,7 +63,7 @@ class StreamSchedule {
 
   std::vector<Entry> entries_;  // sorted by number
   std::size_t turn_ = 0;        // index of the stream that sends
-  std::size_t ring_ = 0;        // index of the stream whose turn it is in the round
+  std::size_t ring_ = 0;        // index of the stream that has its turn of the round
 };
 
 }  // namespace dlcp::core
