@@ -168,6 +168,21 @@ TEST_CASE("a bridge with an uplink is a device, a bridge of containers only is n
             sys.root())) == "br0");
 }
 
+TEST_CASE("the name of a bridge does not decide whether it is of containers") {
+  FakeSys sys;
+  for (const char* bridge : {"br-mgmt", "br-1a2b"}) {
+    sys.add(bridge, "virtual");
+    fs::create_directories(fs::path(sys.root()) / "class" / "net" / bridge / "bridge");
+  }
+  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br-mgmt" / "brif" / "eno1");
+  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br-1a2b" / "brif" / "veth7");
+  CHECK(names_of(choose_interfaces(
+            "",
+            {interface_called("br-mgmt", "10.0.0.1"), interface_called("br-1a2b", "172.18.0.1"),
+             interface_called("eno2", "fe80::1%1"), interface_called("ovn-k8s-mp0", "10.128.0.2")},
+            sys.root())) == "br-mgmt");
+}
+
 TEST_CASE("an interface's addresses are preferred in the order of RFC 6724") {
   const auto preference = [](const char* ip, AddressState state = {}) {
     return preference_of(parse_ip_address(ip).value(), state);

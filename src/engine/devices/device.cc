@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "datapath/name_selection.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/devices/carrier.h"
 #include "engine/devices/roce/roce_access.h"
+#include "engine/devices/roce/roce_choice.h"
 #include "engine/devices/udp_access.h"
 
 namespace dlcp::engine {
@@ -34,34 +34,31 @@ Device device_of(datapath::RocePort port, const Settings& settings) {
   return device;
 }
 
-// True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own sockets.
-bool is_asked_for(const Settings& settings, std::string_view knob) {
-  const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
-  return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
-         !set->origin.starts_with("NCCL_");
-}
-
-Result<std::vector<Device>> roce_devices(const Settings& settings) {
-  auto ports =
-      datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
-  if (!ports) return ports.error();
-  if (settings.datapath == DatapathChoice::kAuto && is_asked_for(settings, "DLCP_IFNAME")) {
-    const datapath::NameSelection wanted(settings.interfaces);
-    std::erase_if(ports.value(),
-                  [&](const datapath::RocePort& port) { return !wanted.selects(port.gid.netdev); });
-  }
+std::vector<Device> devices_of(std::vector<datapath::RocePort> ports, const Settings& settings) {
   std::vector<Device> devices;
-  for (datapath::RocePort& port : ports.value())
+  for (datapath::RocePort& port : ports)
     devices.push_back(device_of(std::move(port), settings));
   return devices;
 }
 
+Result<std::vector<Device>> roce_devices(const Settings& settings) {
+  const auto interfaces = datapath::list_interfaces(std::nullopt);
+  if (!interfaces) return interfaces.error();
+  auto ports = ports_on_request(settings, datapath::list_roce_ports(), interfaces.value());
+  if (!ports) return ports.error();
+  return devices_of(std::move(ports).value(), settings);
+}
+
 // Devices on which RoCE can be used without an explicit request; having none is not an error.
 std::vector<Device> roce_devices_if_any(const Settings& settings) {
-  auto found = roce_devices(settings);
+  auto existing = datapath::list_roce_ports();
+  if (existing.empty()) return {};
+  const auto interfaces = datapath::list_interfaces(std::nullopt);
+  if (!interfaces) return {};
+  auto ports = ports_without_request(settings, std::move(existing), interfaces.value());
   // The library is loaded only if there is a use for it.
-  if (!found || found->empty() || !datapath::check_verbs()) return {};
-  return std::move(found).value();
+  if (ports.empty() || !datapath::check_verbs()) return {};
+  return devices_of(std::move(ports), settings);
 }
 
 }  // namespace

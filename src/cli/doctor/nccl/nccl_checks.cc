@@ -17,6 +17,7 @@
 #include "cli/doctor/nccl/collnet_check.h"
 #include "cli/doctor/nccl/net_abi.h"
 #include "cli/own_plugin.h"
+#include "datapath/udp/interfaces/interfaces.h"
 #include "datapath/verbs/device/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/settings/environment.h"
@@ -249,10 +250,16 @@ Finding check_rdma() {
       engine::load_settings(engine::process_environment(), engine::read_text_file);
   const std::size_t paths = (settings ? settings.value() : engine::default_settings()).paths;
   const auto ports = datapath::list_roce_ports();
+  auto local = ports;
+  if (const auto interfaces = datapath::list_interfaces(std::nullopt); interfaces)
+    datapath::keep_local_gids(local, datapath::addresses_of(interfaces.value()));
   std::string list;
   bool usable = false;
-  for (const datapath::RocePort& port : ports) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const datapath::RocePort& port = ports[i];
     std::string state = datapath::why_unusable(port, -1);
+    if (state.empty() && local[i].gids.empty())
+      state = "its addresses are not in this network namespace";
     if (state.empty()) {
       usable = true;
       const bool by_label = port.entropy == datapath::Entropy::kFlowLabel;

@@ -141,10 +141,12 @@ int preference_of(const IpAddress& ip, const AddressState& state) {
 }
 
 bool is_container_link(std::string_view name) {
+  // Not "br-": such bridges also carry a host's own address (br-ex, br-mgmt). joins_no_link()
+  // recognizes those of containers.
   static constexpr std::string_view kPrefixes[] = {
-      "docker",       "br-",    "virbr",        "vnet",  "cni",     "flannel", "cali",
-      "vxlan.calico", "veth",   "lxc",          "lxdbr", "tunl0",   "cilium_", "kube-",
-      "weave",        "podman", "nodelocaldns", "vmnet", "incusbr", "tap"};
+      "docker",       "virbr",  "vnet",       "cni",   "flannel", "cali",  "vxlan.calico",
+      "veth",         "lxc",    "lxdbr",      "tunl0", "cilium_", "kube-", "weave",
+      "nodelocaldns", "podman", "ovn-k8s-mp", "vmnet", "incusbr", "tap"};
   return std::ranges::any_of(kPrefixes, [name](auto prefix) { return name.starts_with(prefix); });
 }
 
@@ -186,6 +188,15 @@ Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> fa
       found[i].others.push_back(addresses[i][other].second);
   }
   return found;
+}
+
+std::vector<IpAddress> addresses_of(const std::vector<InterfaceAddress>& interfaces) {
+  std::vector<IpAddress> addresses;
+  for (const InterfaceAddress& interface : interfaces) {
+    addresses.push_back(interface.ip);
+    addresses.insert(addresses.end(), interface.others.begin(), interface.others.end());
+  }
+  return addresses;
 }
 
 InterfaceProperties read_properties(std::string_view name, const std::string& sys_root) {

@@ -59,6 +59,9 @@ struct Interface : InterfaceAddress {
 // addresses ("eth0:1") are not interfaces. `family` restricts the choice of address.
 Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> family = {});
 
+// All addresses of these interfaces.
+std::vector<IpAddress> addresses_of(const std::vector<InterfaceAddress>& interfaces);
+
 // Read from <sys_root>/class/net/<name>. Missing values keep their defaults.
 InterfaceProperties read_properties(std::string_view name, const std::string& sys_root = "/sys");
 

@@ -157,6 +157,21 @@ std::vector<RocePort> list_roce_ports(const std::string& sys_root) {
   return ports;
 }
 
+void keep_local_gids(std::vector<RocePort>& ports, std::span<const IpAddress> local) {
+  for (RocePort& port : ports) {
+    std::erase_if(
+        port.gids,
+        [&](const RoceGid& gid) {
+          return std::ranges::none_of(
+              local,
+              [&](const IpAddress& ip) {
+                return ip.family == gid.ip.family &&
+                       ip.bytes == gid.ip.bytes;  // a GID has no scope
+              });
+        });
+  }
+}
+
 std::string why_unusable(const RocePort& port, int gid_index) {
   if (!port.is_ethernet) return "not Ethernet";
   if (!port.is_active) return "not active";

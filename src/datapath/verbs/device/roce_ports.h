@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,11 @@ struct RocePort {
 // Ordered by name and port. Ports without a RoCEv2 address, inactive ports and ports other than
 // Ethernet are included, so that messages can give the reason why a port is not used.
 std::vector<RocePort> list_roce_ports(const std::string& sys_root = "/sys");
+
+// Drops the GIDs whose address is not in `local`, the addresses of this network namespace. If RDMA
+// devices are shared among namespaces (the kernel's default), sysfs shows a container the GIDs of
+// the host and of other containers, which the kernel does not let it use.
+void keep_local_gids(std::vector<RocePort>& ports, std::span<const IpAddress> local);
 
 // The reason why the port cannot be used; empty if it can. A `gid_index` below 0 allows any GID.
 std::string why_unusable(const RocePort& port, int gid_index);

@@ -1,0 +1,62 @@
+#include "engine/devices/roce/roce_choice.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "datapath/name_selection.h"
+
+namespace dlcp::engine {
+namespace {
+
+// True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own sockets.
+bool is_asked_for(const Settings& settings, std::string_view knob) {
+  const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
+  return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
+         !set->origin.starts_with("NCCL_");
+}
+
+bool is_global(const datapath::IpAddress& ip) {
+  return !ip.is_link_scoped() && !ip.is_loopback();
+}
+
+bool offers_global_address(const std::vector<datapath::InterfaceAddress>& interfaces,
+                           const Settings& settings) {
+  const auto chosen = datapath::choose_interfaces(settings.interfaces, interfaces);
+  return chosen && std::ranges::any_of(chosen.value(), is_global, &datapath::Interface::ip);
+}
+
+}  // namespace
+
+Result<std::vector<datapath::RocePort>> ports_on_request(
+    const Settings& settings, const std::vector<datapath::RocePort>& existing,
+    const std::vector<datapath::InterfaceAddress>& interfaces) {
+  std::vector<datapath::RocePort> local = existing;
+  datapath::keep_local_gids(local, datapath::addresses_of(interfaces));
+  auto ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, local);
+  if (ports) return ports;
+  return datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
+}
+
+std::vector<datapath::RocePort> ports_without_request(
+    const Settings& settings, std::vector<datapath::RocePort> existing,
+    const std::vector<datapath::InterfaceAddress>& interfaces) {
+  datapath::keep_local_gids(existing, datapath::addresses_of(interfaces));
+  auto ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
+  if (!ports) return {};
+  if (is_asked_for(settings, "DLCP_IFNAME")) {
+    const datapath::NameSelection wanted(settings.interfaces);
+    std::erase_if(ports.value(),
+                  [&](const datapath::RocePort& port) { return !wanted.selects(port.gid.netdev); });
+  }
+  if (!settings.hcas.empty()) return std::move(ports).value();
+  const auto has_global_address = [](const datapath::RocePort& port) {
+    return is_global(port.gid.ip);
+  };
+  if (std::ranges::any_of(ports.value(), has_global_address) ||
+      offers_global_address(interfaces, settings))
+    std::erase_if(ports.value(), std::not_fn(has_global_address));
+  return std::move(ports).value();
+}
+
+}  // namespace dlcp::engine
