@@ -89,6 +89,23 @@ TEST_CASE("jitter of any shape does not slow a flow") {
   }
 }
 
+TEST_CASE("jitter far above the base delay does not slow a flow down") {
+  for (const Duration jitter : {0us, 50us, 100us, 200us, 500us}) {
+    double used[2];
+    for (const Duration base : {30us, 200us}) {
+      ContestConfig config;
+      config.path.rate = 10e9;
+      config.path.base = base;
+      config.path.jitter = jitter;
+      config.rounds = 0.05 / std::chrono::duration<double>(base).count();
+      used[base == 200us] = run_contest(config).used;
+    }
+    fmt::print("jitter of {} us: {:.3f} of the link above a delay of 30 us, {:.3f} above 200 us\n",
+               jitter.count() / 1000, used[0], used[1]);
+    CHECK(used[0] >= 0.8 * used[1]);
+  }
+}
+
 TEST_CASE("order-preserving jitter of twice a base delay of 100 ms does not end slow start") {
   ContestConfig config = SweepCell{.base = 100ms}.config(Contender::kDlcp, 1);
   config.path.rate = 200e6;
