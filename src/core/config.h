@@ -40,10 +40,6 @@ struct Config {
   // used for licensed messages, `tags` with Protection::kFull. Null: the core reads payloads.
   std::shared_ptr<const WorthSource> worth;
   std::shared_ptr<const wire::TagSource> tags;
-  // If true, the caller reports each copy to a posted buffer when it is done (Endpoint::on_placed),
-  // in any order, and a message is complete only after that. If false, the caller has done all
-  // copies before its next call.
-  bool placed_later = false;
   // Writes received packets into posted buffers (core/placement); null: there is no such card. It
   // must outlive the endpoint. Shorter messages than placed_bytes_min travel in ordinary packets.
   Card* card = nullptr;

@@ -3,7 +3,7 @@
 // finds them, admission opens them, dispatch delivers packets to them, agenda schedules them,
 // lifecycle reports their events and ends them.
 //
-//   in:   connect / listen / post_* / close, on_packet, on_timeout, on_placed;
+//   in:   connect / listen / post_* / close, on_packets, on_timeout, on_placed;
 //   out:  placements() after each call that may place, then poll_transmit, poll_event, next_timeout
 //
 // The caller (src/engine, or the simulator in tests) makes sure that calls do not overlap.
@@ -89,7 +89,6 @@ class Endpoint {
   // --- from and to the network
   // Handles the first of `packets`, at least one, and returns how many.
   std::size_t on_packets(Time now, std::span<const wire::RxPacket> packets);
-  void on_packet(Time now, const wire::RxPacket& packet) { on_packets(now, {&packet, 1}); }
   // An ICMP error says that the destination of `frame` is unreachable: the peer is probed at once.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);

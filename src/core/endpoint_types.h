@@ -29,7 +29,7 @@ using ContextId = std::uint64_t;
 enum class MemoryKind : std::uint8_t {
   kHost,    // the processor
   kDevice,  // memory of a GPU: only the network card. Its placements have names and may be done
-            // later, as with Config::placed_later
+            // later, in any order: the caller reports each (Endpoint::on_placed)
 };
 
 struct Event {

@@ -28,7 +28,9 @@ struct Pair {
       std::vector<std::byte> bytes(packet.header.begin(),
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
-      to.on_packet(now, {.bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}});
+      const wire::RxPacket arrived{
+          .bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}};
+      to.on_packets(now, {&arrived, 1});
       for (const Placement& placed : to.placements())
         if (!placed.payload.empty())
           std::memcpy(placed.destination, placed.payload.data(), placed.payload.size());

@@ -77,13 +77,7 @@ constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 // own buffers.
 struct Pair {
   // `plain`: as in production, where nothing can read the memory but the card.
-  explicit Pair(bool placed_later = false, bool is_plain = false)
-      : later(placed_later), plain(is_plain) {}
-  Config receiving() const {
-    Config config;
-    config.placed_later = later;
-    return config;
-  }
+  explicit Pair(bool is_plain = false) : plain(is_plain) {}
   Config sending() {
     Config config;
     if (plain) {
@@ -110,7 +104,9 @@ struct Pair {
           --drops;
           continue;
         }
-        to.on_packet(now, {.bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}});
+        const wire::RxPacket arrived{
+            .bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}};
+        to.on_packets(now, {&arrived, 1});
         place(to);
       }
     }
@@ -172,7 +168,6 @@ struct Pair {
     Placement placement;
     std::vector<std::byte> payload;
   };
-  const bool later;
   const bool plain;
   std::vector<UnderWay> under_way;
   std::size_t drops = 0;  // the next droppable packets that the network drops
@@ -183,7 +178,7 @@ struct Pair {
   std::shared_ptr<DeviceWorth> worth = std::make_shared<DeviceWorth>(sent);
   std::shared_ptr<DeviceTags> tags = std::make_shared<DeviceTags>(sent);
   Endpoint a{sending(), address_of(0), test::secrets_of(1)};
-  Endpoint b{receiving(), address_of(1), test::secrets_of(2)};
+  Endpoint b{Config{}, address_of(1), test::secrets_of(2)};
   Time now = time_from_ns(1'000'000'000);
   std::size_t droppable = 0;
 };
@@ -221,12 +216,13 @@ TEST_CASE("messages between memories that the processor cannot touch arrive, sco
 
 TEST_CASE(
     "a message whose bytes are placed later, in any order, completes at both ends with the last") {
-  Pair pair(true);
+  Pair pair;
   Rng rng(11);
   fill_with_gradients(pair.sent);
   pair.join();
   const auto posts = [&] {
-    REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses()));
+    REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses(), {},
+                                MemoryKind::kDevice));
     pair.place(pair.b);
   };
   const bool late = GENERATE(false, true);  // then its beginning is stored in host memory
@@ -260,12 +256,13 @@ TEST_CASE(
 }
 
 TEST_CASE("a sender learns of a message's holes once the zeros are placed") {
-  Pair pair(true);
+  Pair pair;
   Rng rng(12);
   fill_with_gradients(pair.sent);
   pair.join();
   std::ranges::fill(pair.received.content(), std::byte{0xff});
-  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses(), kLicence));
+  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses(), kLicence,
+                              MemoryKind::kDevice));
   REQUIRE(pair.a.post_send(pair.now, pair.sender, 8, pair.sent.addresses(), kLicence));
   pair.drops = 3;
   pair.run_for(10ms);
@@ -294,10 +291,11 @@ TEST_CASE("a sender learns of a message's holes once the zeros are placed") {
 }
 
 TEST_CASE("a placement for a closed connection changes nothing") {
-  Pair pair(true);
+  Pair pair;
   Rng rng(13);
   pair.join();
-  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses()));
+  REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses(), {},
+                              MemoryKind::kDevice));
   REQUIRE(pair.a.post_send(pair.now, pair.sender, 8, pair.sent.addresses()));
   pair.run_for(200us);
   REQUIRE(pair.under_way.size() > 1);
@@ -308,7 +306,7 @@ TEST_CASE("a placement for a closed connection changes nothing") {
 }
 
 TEST_CASE("messages of memory kind device are neither compressed nor scored, and placed later") {
-  Pair pair(false, true);
+  Pair pair(true);
   Rng rng(14);
   fill_with_gradients(pair.sent);
   pair.join();
@@ -334,7 +332,7 @@ TEST_CASE("messages of memory kind device are neither compressed nor scored, and
 }
 
 TEST_CASE("messages of both kinds of memory can alternate on a connection") {
-  Pair pair(false, true);
+  Pair pair(true);
   Rng rng(15);
   fill_with_gradients(pair.sent);
   pair.join();

@@ -10,6 +10,12 @@ using namespace dlcp::core;
 
 namespace {
 
+SentChunk mark_sent(SendQueue& queue, const ChunkRef& chunk) {
+  SentChunk sent;
+  queue.mark_sent(chunk, sent);
+  return sent;
+}
+
 // One message of many chunks, all posted; packets are sent by hand on chosen paths.
 struct Scene {
   Scene() : queue(4, 1 << 20), flight(4), memory(128 * 64) {
@@ -22,7 +28,7 @@ struct Scene {
   }
   std::uint32_t send(Time at, std::uint8_t path) {
     const ChunkRef chunk = *queue.next();
-    queue.mark_sent(chunk);
+    mark_sent(queue, chunk);
     return static_cast<std::uint32_t>(flight.on_sent(at, path, chunk));
   }
   void receive(std::uint32_t chunk) {
@@ -215,7 +221,7 @@ TEST_CASE("a packet that the card repeats is not lost until its path has failed"
   Scene s;
   const auto place = [&](Time at, std::uint8_t path) {
     const ChunkRef chunk = *s.queue.next();
-    s.queue.mark_sent(chunk);
+    mark_sent(s.queue, chunk);
     s.flight.on_placed_sent(at, path, chunk, true);
   };
   place(t0, 2);
@@ -241,7 +247,7 @@ TEST_CASE("a packet that the card repeats is not lost until its path has failed"
 TEST_CASE("a repeat that comes late changes no waiting time") {
   Scene s;
   const ChunkRef chunk = *s.queue.next();
-  s.queue.mark_sent(chunk);
+  mark_sent(s.queue, chunk);
   s.flight.on_placed_sent(t0, 2, chunk, true);
   const auto sequence = s.send(t0, 2);
   s.receive(1);
@@ -255,7 +261,7 @@ TEST_CASE("a repeat that comes late changes no waiting time") {
 TEST_CASE("a placed packet that arrives after its repeat was sent is not taken for the repeat") {
   Scene s;
   const ChunkRef chunk = *s.queue.next();
-  s.queue.mark_sent(chunk);
+  mark_sent(s.queue, chunk);
   s.flight.on_placed_sent(t0, 2, chunk);
   const auto placed = s.flight.find(2, chunk);
   REQUIRE(placed);

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::uint32_t kPayload = 128;
 
+SentChunk mark_sent(SendQueue& queue, const ChunkRef& chunk) {
+  SentChunk sent;
+  queue.mark_sent(chunk, sent);
+  return sent;
+}
+
 struct Queue {
   Queue() : queue(4, 512) { queue.set_payload_bytes(kPayload); }
   void push(std::size_t bytes) {
@@ -20,7 +26,7 @@ struct Queue {
   std::size_t send_all() {
     std::size_t count = 0;
     while (const auto chunk = queue.next()) {
-      queue.mark_sent(*chunk);
+      mark_sent(queue, *chunk);
       ++count;
     }
     return count;
@@ -52,7 +58,7 @@ TEST_CASE(
   std::vector<std::size_t> sizes;
   while (const auto chunk = q.queue.next()) {
     sizes.push_back(q.queue.view(*chunk).payload.size());
-    q.queue.mark_sent(*chunk);
+    mark_sent(q.queue, *chunk);
   }
   CHECK(sizes == std::vector<std::size_t>{128, 128, 44, 0});
 }
@@ -71,7 +77,7 @@ TEST_CASE("one packet is sent however small the eager allowance") {
   std::vector<std::byte> memory(1000);
   queue.push(1, memory);
   REQUIRE(queue.next());
-  queue.mark_sent(*queue.next());
+  mark_sent(queue, *queue.next());
   CHECK_FALSE(queue.next());
 }
 
@@ -93,12 +99,12 @@ TEST_CASE("a lost chunk is sent before new ones, and only once") {
   q.queue.set_posted(9);
   q.push(1000);
   const ChunkRef first = *q.queue.next();
-  q.queue.mark_sent(first);
-  q.queue.mark_sent(*q.queue.next());
+  mark_sent(q.queue, first);
+  mark_sent(q.queue, *q.queue.next());
   q.queue.mark_lost(first);
   q.queue.mark_lost(first);
   CHECK(q.queue.next()->chunk == 0);
-  q.queue.mark_sent(*q.queue.next());
+  mark_sent(q.queue, *q.queue.next());
   CHECK(q.queue.next()->chunk == 2);
 }
 
@@ -148,7 +154,7 @@ TEST_CASE("chunks that were never sent cannot be acknowledged") {
   Queue q;
   q.queue.set_posted(9);
   q.push(1000);
-  q.queue.mark_sent(*q.queue.next());
+  mark_sent(q.queue, *q.queue.next());
   CHECK(q.ack(0, {{0, 8, 0}}).in_flight == 1);
   CHECK_FALSE(q.queue.pop_done());
 }

@@ -76,7 +76,8 @@ struct Pair {
       if (receives == nullptr) receives = b.accept(listening.id, 1).value();
       step();
     }
-    receiving = b.receive(*receives, {in.data(), in.size(), &in}).value();
+    receiving =
+        b.receive(*receives, {in.data(), in.size(), &in, core::MemoryKind::kDevice}).value();
     sending = a.send(*sends, {out.data(), out.size(), &out}).value();
     for (const Time end = steady_now() + 200ms; steady_now() < end;)
       step();
@@ -85,9 +86,8 @@ struct Pair {
     a.drive();
     b.drive();
   }
-  static core::Config config(bool placed_later) {
+  static core::Config config() {
     core::Config config;
-    config.placed_later = placed_later;
     config.receive_capacity_bytes = std::size_t{1} << 20;
     return config;
   }
@@ -104,10 +104,10 @@ struct Pair {
 
   std::shared_ptr<Wire> wire = std::make_shared<Wire>();
   SlowPlacer* placer = new SlowPlacer;
-  Engine a{std::make_unique<MemoryDatapath>(wire, 0), config(false), secrets_of(1),
+  Engine a{std::make_unique<MemoryDatapath>(wire, 0), config(), secrets_of(1),
            [](const LogLine&) {}, [](core::ContextId, const Error&) {}};
   Engine b{std::make_unique<MemoryDatapath>(wire, 1),
-           config(true),
+           config(),
            secrets_of(2),
            [](const LogLine&) {},
            [](core::ContextId, const Error&) {},

@@ -126,7 +126,8 @@ class Fabric {
     for (; !wire_.empty(); wire_.pop_front()) {
       const Datagram& datagram = wire_.front();
       on(datagram.to, [&](Endpoint& endpoint) {
-        endpoint.on_packet(now_, {.bytes = datagram.bytes, .arrived_at = now_, .source = {}});
+        const wire::RxPacket arrived{.bytes = datagram.bytes, .arrived_at = now_, .source = {}};
+        endpoint.on_packets(now_, {&arrived, 1});
         for (const auto& placement : endpoint.placements())
           std::memcpy(placement.destination, placement.payload.data(), placement.payload.size());
         return 0;

@@ -60,8 +60,10 @@ class FarEnd final : public datapath::Datapath {
 
   std::size_t send(std::span<const wire::TxPacket> packets) override {
     const Time now = engine::steady_now();
-    for (const wire::TxPacket& packet : packets)
-      peer_.on_packet(now, arrived(now, packet, taken_.data()));
+    for (const wire::TxPacket& packet : packets) {
+      const wire::RxPacket taken = arrived(now, packet, taken_.data());
+      peer_.on_packets(now, {&taken, 1});
+    }
     serve(now);
     wake();
     return packets.size();

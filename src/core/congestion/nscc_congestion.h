@@ -34,8 +34,6 @@ class NsccCongestion final : public CongestionControl {
   double window() const override { return window_; }
   bool in_slow_start() const override { return slow_start_; }
 
-  Duration base_delay() const { return base_.value(); }
-
  private:
   double target() const;  // queueing delay in ns
   void hear_delays();

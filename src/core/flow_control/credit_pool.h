@@ -56,7 +56,6 @@ class CreditPool {
   }
   void reclaim(Grant& grant);
 
-  std::size_t committed_bytes() const { return committed_; }
   std::size_t connections() const { return connections_; }
 
  private:

@@ -118,8 +118,7 @@ void RecvStream::permit(std::uint64_t first) {
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
                       const Licence& licence, MemoryKind kind, std::vector<Placement>& placements) {
   const std::uint64_t number = queue_.posted();
-  const bool placed_later = config_.placed_later || kind == MemoryKind::kDevice;
-  const bool waited_for = queue_.post(request, buffer, placements, placed_later);
+  const bool waited_for = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
   losses_.on_posted(number, licence, buffer.size());
   permit(number);
   decide_losses(placements);

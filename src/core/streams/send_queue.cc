@@ -156,12 +156,6 @@ void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   if (message.next_new == message.chunks) ++next_new_message_;
 }
 
-SentChunk SendQueue::mark_sent(const ChunkRef& chunk) {
-  SentChunk sent;
-  mark_sent(chunk, sent);
-  return sent;
-}
-
 void SendQueue::mark_lost(ChunkRef chunk) {
   const Bitmap* const acked = acked_of(chunk);
   if (acked == nullptr || acked->test(chunk.chunk)) return;

@@ -40,9 +40,8 @@ class SendQueue : public ChunkStates {
   std::size_t run_length(const ChunkRef& chunk) const;
   // Marks them as sent and returns the message.
   std::span<const std::byte> mark_run_sent(const ChunkRef& first, std::size_t chunks);
-  // Marks the chunk as sent and describes it; the first form is fast: see SentChunk.
+  // Marks the chunk as sent and describes it in `sent`.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
-  SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
   const Bitmap* acked_of(const ChunkRef& chunk) const override;

@@ -1,6 +1,6 @@
 // Copies received payload to its destination. Host memory takes one copy, done at once. Device
 // memory may take longer; the core is then informed when the copy is complete
-// (core::Config::placed_later).
+// (core::MemoryKind::kDevice).
 #pragma once
 
 #include <cstring>

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::uint32_t kPayload = 128;
 
+SentChunk mark_sent(SendQueue& queue, const ChunkRef& chunk) {
+  SentChunk sent;
+  queue.mark_sent(chunk, sent);
+  return sent;
+}
+
 struct Sender {
   explicit Sender(std::uint64_t posted = 100, const LevelShares& shares = kTwoLevelShares)
       : queue(64, 512, ChunkJudge(shares)) {
@@ -38,7 +44,7 @@ struct Sender {
     std::vector<std::uint32_t> order;
     while (const auto chunk = queue.next()) {
       order.push_back(chunk->chunk);
-      queue.mark_sent(*chunk);
+      mark_sent(queue, *chunk);
     }
     return order;
   }
@@ -85,7 +91,7 @@ TEST_CASE("the shares of packet classes are those of the switch plan") {
         while (const auto chunk = sender.queue.next()) {
           if (message >= 20)
             marked[static_cast<std::size_t>(sender.queue.class_of(*chunk))] += 1e-4;
-          sender.queue.mark_sent(*chunk);
+          mark_sent(sender.queue, *chunk);
         }
       }
       const auto share = [&](TrafficClass of) { return marked[static_cast<std::size_t>(of)]; };
@@ -130,7 +136,7 @@ TEST_CASE("within a group small magnitudes go last, and each chunk has its class
         turns += now != last ? 1 : 0;
         last = now;
         order.push_back(chunk->chunk);
-        sender.queue.mark_sent(*chunk);
+        mark_sent(sender.queue, *chunk);
       }
       std::sort(order.begin(), order.end());
       REQUIRE(order.size() == 100);
@@ -153,7 +159,7 @@ TEST_CASE("elements that cannot be scored are protected, and exact messages have
     sender.push_floats(std::vector<float>(50 * kPayload / 4, INFINITY), licence);
     while (const auto chunk = sender.queue.next()) {
       CHECK(sender.queue.class_of(*chunk) == TrafficClass::kBulkProtected);
-      sender.queue.mark_sent(*chunk);
+      mark_sent(sender.queue, *chunk);
     }
   }
 }
@@ -164,7 +170,7 @@ TEST_CASE(
     Sender sender(posted);
     sender.push(1, true);
     sender.push(50, true);
-    sender.queue.mark_sent(*sender.queue.next());
+    mark_sent(sender.queue, *sender.queue.next());
     CHECK((sender.queue.next()->chunk == 0) == (posted == 1));
   }
 }
@@ -204,11 +210,11 @@ TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
   Sender sender;
   sender.push(1, true);
   sender.push(200, true);
-  sender.queue.mark_sent(*sender.queue.next());
+  mark_sent(sender.queue, *sender.queue.next());
   const std::uint32_t start = sender.queue.next()->chunk;
   REQUIRE(start > 0);
   for (int i = 0; i < 3; ++i)
-    sender.queue.mark_sent(*sender.queue.next());
+    mark_sent(sender.queue, *sender.queue.next());
   wire::StreamReport ack;
   ack.completed = 0;
   ack.messages = {{1, 200, 0}};  // claims all of it
@@ -225,7 +231,7 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   const std::uint8_t paths[] = {5, 6, 5, 7};
   for (std::uint32_t i = 0; i < 4; ++i) {
     const auto chunk = sender.queue.next();
-    sender.queue.mark_sent(*chunk);
+    mark_sent(sender.queue, *chunk);
     CHECK_FALSE(lossy.due());
     lossy.on_sent(start, 0, {paths[i], 100 + i},
                   i == 3 ? LicensedEnd::kMessage : LicensedEnd::kNothing);
@@ -292,7 +298,7 @@ TEST_CASE("a direct licence of 1% marks no more than its share as droppable: the
         values.insert(values.end(), kPayload / 4, std::exp(3 * static_cast<float>(rng.unit())));
       sender.push_floats(values, licence);
       while (const auto chunk = sender.queue.next()) {
-        const SentChunk sent = sender.queue.mark_sent(*chunk);
+        const SentChunk sent = mark_sent(sender.queue, *chunk);
         ++packets;
         if (row_of(sent.traffic_class).early == EarlyTreatment::kDrop) {
           ++droppable;

@@ -88,7 +88,7 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   const bool reported = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
   if (reported) has_reports_ = true;
   // Until an ACK shows how long a round trip takes, `round_trip` is an upper bound.
-  if (rounds_ == 1) round_ends_ = std::min(round_ends_, now_ + round_trip_);
+  if (delivered_.rounds() == 1) round_ends_ = std::min(round_ends_, now_ + round_trip_);
   if (now_ < round_ends_ || !has_reports_) return;
   has_reports_ = false;
   round_ends_ = now_ + round_trip_;
@@ -131,7 +131,6 @@ double QueueCongestion::target(double window) const {
 }
 
 void QueueCongestion::finish_round() {
-  ++rounds_;
   delivered_.add(now_, round_.acked);
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 
 #include "core/congestion/congestion.h"
 #include "core/congestion/loss_cuts.h"
@@ -30,8 +29,6 @@ class QueueCongestion final : public CongestionControl {
   void on_stall(Time now) override;
   double window() const override { return window_ + std::min(answers_waiting_, window_); }
   bool in_slow_start() const override { return slow_start_; }
-
-  Duration base_delay() const { return base_.value(); }
 
  private:
   void judge_queue();
@@ -70,7 +67,6 @@ class QueueCongestion final : public CongestionControl {
   bool slow_start_ = true;
   double mark_share_ = 0;  // smoothed over rounds
   DeliveredLately delivered_;
-  std::size_t rounds_ = 0;
   double window_before_cut_ = 0;
   int rounds_since_cut_ = 0;
   int queued_rounds_ = 0;       // the last rounds in a row that showed a queue
