@@ -42,7 +42,8 @@ struct Scene {
   }
   std::vector<std::uint32_t> losses(Time now) {
     std::vector<Flight::Loss> found;
-    flight.find_losses(now, rtt, queue, found);
+    flight.find_losses(
+        now, rtt, [&](const ChunkRef& chunk) { return queue.acked_of(chunk); }, found);
     std::vector<std::uint32_t> chunks;
     for (const auto& loss : found)
       chunks.push_back(loss.chunk.chunk);

@@ -133,11 +133,6 @@ TEST_CASE("a path with as many packets in flight as the peer's card can hold has
   CHECK_FALSE(sender.way(0));
 }
 
-// All chunks have arrived.
-struct AllAcked final : ChunkStates {
-  const Bitmap* acked_of(const ChunkRef&) const override { return nullptr; }
-};
-
 TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the receiver the number") {
   Sender sender;
   sender.permit(0);
@@ -146,7 +141,8 @@ TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the rec
     const auto number = sender.flight.on_sent(sender.now, 2, {}, true, count) + count - 1;
     sender.flight.on_report(sender.now, 2, static_cast<std::uint32_t>(number), sender.now);
     std::vector<Flight::Loss> losses;
-    sender.flight.find_losses(sender.now + 1us, {}, AllAcked{}, losses);
+    const auto all_acked = [](const ChunkRef&) -> const Bitmap* { return nullptr; };
+    sender.flight.find_losses(sender.now + 1us, {}, all_acked, losses);
   };
   for (int i = 0; i < 255; ++i)
     send(1 << 16);

@@ -159,7 +159,8 @@ bool SendAssociation::on_permits(const wire::Permits& frame) {
 
 void SendAssociation::collect_losses(Time now, AckSample& sample) {
   losses_.clear();
-  flight_.find_losses(now, acks_.rtt(), *this, losses_);
+  flight_.find_losses(
+      now, acks_.rtt(), [&](const ChunkRef& chunk) { return acked_of(chunk); }, losses_);
   for (const Flight::Loss& loss : losses_) {
     SendQueue& queue = streams_.find(loss.chunk.stream)->queue();
     if (loss.path_failed) {  // which says nothing about queues in the network

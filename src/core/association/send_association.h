@@ -34,7 +34,7 @@ namespace dlcp::core {
 
 class SendStream;
 
-class SendAssociation final : private ChunkStates {
+class SendAssociation {
  public:
   struct Open {
     std::uint64_t token = 0;  // the peer sends ACKs to it
@@ -45,7 +45,7 @@ class SendAssociation final : private ChunkStates {
   // `counters`: of the communicator (core::ContextId) whose stream opens the association. `rate` is
   // shared by all associations of the endpoint.
   SendAssociation(const Config& config, Counters& counters, EndpointRate& rate, const Open& open);
-  ~SendAssociation() override { rate_.update(own_rate_, 0); }
+  ~SendAssociation() { rate_.update(own_rate_, 0); }
 
   // --- streams
   // Adds a stream and returns its number. A stream must leave before it is destroyed.
@@ -124,7 +124,7 @@ class SendAssociation final : private ChunkStates {
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
  private:
-  const Bitmap* acked_of(const ChunkRef& chunk) const override;
+  const Bitmap* acked_of(const ChunkRef& chunk) const;
   std::size_t packet_bytes() const;
   ProbeClock::Terms probe_terms() const;
   bool owes_progress() const;

@@ -21,18 +21,18 @@ constexpr Duration kEpochLeast = 100ms;  // causes of late packets seldom last s
 // Looks up a message once for all its chunks that follow each other.
 class Arrived {
  public:
-  explicit Arrived(const ChunkStates& states) : states_(states) {}
+  explicit Arrived(const Flight::AckedOf& acked_of) : acked_of_(acked_of) {}
   bool operator()(const ChunkRef& chunk) {
     if (!known_ || chunk.message != of_.message || chunk.stream != of_.stream) {
       known_ = true;
       of_ = chunk;
-      acked_ = states_.acked_of(chunk);
+      acked_ = acked_of_(chunk);
     }
     return acked_ == nullptr || acked_->test(chunk.chunk);
   }
 
  private:
-  const ChunkStates& states_;
+  const Flight::AckedOf& acked_of_;
   bool known_ = false;
   ChunkRef of_{};
   const Bitmap* acked_ = nullptr;
@@ -155,12 +155,12 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
                 std::min(across_.allowance(), std::max<Duration>(most, kLateMost))});
 }
 
-void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
+void Flight::find_losses(Time now, const RttEstimator& rtt, const AckedOf& acked_of,
                          std::vector<Loss>& out) {
   deadline_ = kNever;
   if (records_ == 0) return;
   set_windows(now, rtt);
-  Arrived arrived(chunks);
+  Arrived arrived(acked_of);
   for (std::size_t index = 0; index < paths_.size(); ++index) {
     Path& path = paths_[index];
     for (std::size_t i = 0; i < path.records.size(); ++i) {

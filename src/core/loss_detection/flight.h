@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -69,9 +70,11 @@ class Flight {
     bool overtaken = false;    // its own path has delivered a higher number, so the path works
     bool path_failed = false;  // the card has given up
   };
+  // Returns the chunks of this chunk's message that have arrived; null: all of them.
+  using AckedOf = std::function<const Bitmap*(const ChunkRef&)>;
   // Appends the packets that are lost now to `out`, and forgets packets that are acknowledged or
   // lost. The caller calls it after each ACK, and at deadline() if none arrives.
-  void find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
+  void find_losses(Time now, const RttEstimator& rtt, const AckedOf& acked_of,
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 

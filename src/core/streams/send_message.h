@@ -20,15 +20,6 @@ struct ChunkRef {
   std::uint32_t stream = 0;  // within the association
 };
 
-// Tells which chunks have arrived.
-class ChunkStates {
- public:
-  virtual ~ChunkStates() = default;
-  // The chunks of this chunk's message that have arrived; null: all of them. Valid until the next
-  // message is posted or completed.
-  virtual const Bitmap* acked_of(const ChunkRef& chunk) const = 0;
-};
-
 struct ChunkView {
   std::span<const std::byte> payload;
   std::uint32_t offset = 0;

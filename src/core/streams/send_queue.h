@@ -15,7 +15,7 @@
 
 namespace dlcp::core {
 
-class SendQueue : public ChunkStates {
+class SendQueue {
  public:
   SendQueue(std::size_t requests_max, std::size_t eager_bytes, ChunkJudge judge = ChunkJudge())
       : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
@@ -44,7 +44,9 @@ class SendQueue : public ChunkStates {
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
-  const Bitmap* acked_of(const ChunkRef& chunk) const override;
+  // The chunks of this chunk's message that have arrived; null: all of them. Valid until the next
+  // message is posted or completed.
+  const Bitmap* acked_of(const ChunkRef& chunk) const;
   bool has_chunk(ChunkRef chunk) const;
   // Whether the packet that was just sent is the last new one of this message.
   LicensedEnd ended_by(std::uint64_t message) const;
