@@ -54,7 +54,7 @@ struct Endpoint::Parts {
 void Endpoint::Parts::on_pause(Time now, Duration length) {
   slots.for_each([&](Slot& slot) {
     slot.party.with_connection([&](auto& connection) { connection.on_pause(now, length); });
-    if (const auto association = slot.party.send_association()) association->on_pause(now);
+    if (auto* association = slot.party.send_association()) association->on_pause(now);
   });
 }
 
@@ -92,12 +92,12 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   wire::Membership of = membership;
   if (of.lanes > 1 && of.bundle == 0) of.bundle = slot.token;
   Counters& counters = commons.counters.of(context);
-  auto association = parts_->associations.to(to, counters);
-  slot.association = association->token();
+  SendAssociation& association = parts_->associations.to(to, counters);
+  slot.association = association.token();
   slot.party =
       std::make_unique<SendStream>(now, commons.config, counters, parts_->local, slot.token,
                                    Handshake::Target{listener, key, to, of}, association);
-  parts_->lifecycle.begin_streams(now, *association);
+  parts_->lifecycle.begin_streams(now, association);
   parts_->lifecycle.follow_up(now, slot);
   return slot.token;
 }
@@ -272,7 +272,7 @@ void Endpoint::on_placed_run(Time now, const wire::PlacedRun& run) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
   Slot* slot = parts_->slots.find(parts_->commons.links.of_link(run.link));
-  const auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
   const auto* use = association == nullptr ? nullptr : association->placing()->find(run.name);
   if (use == nullptr) return parts_->commons.counters.add(Counter::kDroppedOutOfWindow);
   RecvStream& stream = *use->stream;
@@ -286,7 +286,7 @@ void Endpoint::on_permission(Time now, const PermissionEvent& event) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
   Slot* slot = parts_->slots.find(parts_->commons.links.of_permission(event.id));
-  const auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
   if (association == nullptr) return;
   const auto ended = association->placing()->on_event(event);
   parts_->lifecycle.serve_association(slot->token);  // it may send PERMITS
@@ -357,7 +357,7 @@ Counters Endpoint::counters(ContextId context) const {
 std::vector<PathState> Endpoint::path_states() const {
   std::vector<PathState> states;
   parts_->slots.for_each([&](const Slot& slot) {
-    const auto association = slot.party.send_association();
+    auto* association = slot.party.send_association();
     if (association == nullptr) return;
     for (std::size_t path = 0; path < association->paths().size(); ++path) {
       PathState& state =

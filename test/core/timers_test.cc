@@ -34,7 +34,7 @@ struct Receiver {
   UnpostedPool pool{config.unposted_pool_bytes, 0};
   std::shared_ptr<RecvAssociation> association = std::make_shared<RecvAssociation>(
       config, counters, credits, Channel(), RecvAssociation::Open{});
-  RecvStream stream{kStart, config, counters, pool, 9, hello(), association};
+  RecvStream stream{kStart, config, counters, pool, 9, hello(), *association};
   std::vector<Placement> placements;
 };
 

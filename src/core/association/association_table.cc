@@ -11,62 +11,57 @@ std::size_t AssociationTable::AddressHash::operator()(const wire::EndpointAddres
   return std::hash<std::string_view>{}(bytes);
 }
 
-std::shared_ptr<SendAssociation> AssociationTable::make(Slot& slot, const wire::EndpointAddress& to,
-                                                        Counters& counters) {
-  auto association = std::make_shared<SendAssociation>(
+SendAssociation& AssociationTable::make(Slot& slot, const wire::EndpointAddress& to,
+                                        Counters& counters) {
+  slot.party = std::make_shared<SendAssociation>(
       commons_.config, counters, commons_.rate,
       SendAssociation::Open{slot.token, slot.index, to, rng_.next()});
-  slot.party = association;
-  return association;
+  return *slot.party.send_association();
 }
 
-std::shared_ptr<SendAssociation> AssociationTable::to(const wire::EndpointAddress& to,
-                                                      Counters& counters) {
+SendAssociation& AssociationTable::to(const wire::EndpointAddress& to, Counters& counters) {
   if (const auto known = by_peer_.find(to); known != by_peer_.end())
-    return slots_.find(known->second)->party.send_association();
+    return *slots_.find(known->second)->party.send_association();
   Slot& slot = slots_.add(0);
   by_peer_[to] = slot.token;
   return make(slot, to, counters);
 }
 
 // The old object remains until its last stream has left it; the receiver closes those streams.
-std::shared_ptr<SendAssociation> AssociationTable::after(const SendAssociation& forgotten,
-                                                         Counters& counters) {
+SendAssociation& AssociationTable::after(const SendAssociation& forgotten, Counters& counters) {
   const wire::EndpointAddress to = forgotten.peer_address();
   const auto known = by_peer_.find(to);
   if (known == by_peer_.end()) return this->to(to, counters);
   Slot& slot = *slots_.find(known->second);
-  auto current = slot.party.send_association();
-  if (current.get() != &forgotten) return current;  // another stream has replaced it before
-  const std::uint32_t streams = current->setup().last_stream();
-  auto association = make(slot, to, counters);
-  association->setup().begin_after(streams);
+  SendAssociation& current = *slot.party.send_association();
+  if (&current != &forgotten) return current;  // another stream has replaced it before
+  const std::uint32_t streams = current.setup().last_stream();
+  SendAssociation& association = make(slot, to, counters);
+  association.setup().begin_after(streams);
   return association;
 }
 
-std::shared_ptr<RecvAssociation> AssociationTable::from(const wire::Hello& hello,
-                                                        const wire::Key& key, Counters& counters,
-                                                        Duration keep) {
+RecvAssociation& AssociationTable::from(const wire::Hello& hello, const wire::Key& key,
+                                        Counters& counters, Duration keep) {
   const SenderName sender{hello.association, hello.sender_address};
   if (Slot* known = slots_.find(sender))
-    if (auto association = known->party.recv_association()) return association;
+    if (auto* association = known->party.recv_association()) return *association;
   Slot& slot = slots_.add(0);
   const auto keys = wire::connection_keys(key, hello.association, slot.token);
   const auto protection = std::max(commons_.config.protection, hello.protection);
   const Config& config = commons_.config;
   Channel channel(keys.to_sender, {keys.to_receiver, protection, config.tags.get()},
                   wire::host_of(hello.sender_address), config.ciphers.get());
-  auto association = std::make_shared<RecvAssociation>(
+  slot.party = std::make_shared<RecvAssociation>(
       config, counters, commons_.credits, std::move(channel),
       RecvAssociation::Open{slot.token, slot.index, hello.association, hello.sender_address,
                             hello.stream, keep});
   // A tag over the payload, or encryption, needs packets with headers.
   if (config.card != nullptr && protection == wire::Protection::kHeader)
-    association->place_with(*config.card, commons_.links);
-  slot.party = association;
+    slot.party.recv_association()->place_with(*config.card, commons_.links);
   slots_.name(sender, slot);
   by_sender_[hello.sender_address] = slot.token;
-  return association;
+  return *slot.party.recv_association();
 }
 
 Slot* AssociationTable::of_sender(const wire::EndpointAddress& sender) {
@@ -74,9 +69,9 @@ Slot* AssociationTable::of_sender(const wire::EndpointAddress& sender) {
   return known == by_sender_.end() ? nullptr : slots_.find(known->second);
 }
 
-std::shared_ptr<RecvAssociation> AssociationTable::joined_by(const wire::Hello& hello) const {
+RecvAssociation* AssociationTable::joined_by(const wire::Hello& hello) const {
   Slot* slot = hello.receiver_association == 0 ? nullptr : slots_.find(hello.receiver_association);
-  auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
   const bool known = association != nullptr && association->payload_bytes() != 0 &&
                      association->sender_token() == hello.association &&
                      association->sender() == hello.sender_address;
@@ -84,9 +79,9 @@ std::shared_ptr<RecvAssociation> AssociationTable::joined_by(const wire::Hello& 
 }
 
 void AssociationTable::settle(Time now, Slot& slot) {
-  if (const auto sending = slot.party.send_association(); sending && sending->empty())
+  if (const auto* sending = slot.party.send_association(); sending && sending->empty())
     return release(slot);
-  const auto receiving = slot.party.recv_association();
+  auto* receiving = slot.party.recv_association();
   if (receiving == nullptr) return;
   receiving->on_left(now);
   // Streams that sent HELLO but never START leave no association behind.
@@ -94,8 +89,8 @@ void AssociationTable::settle(Time now, Slot& slot) {
 }
 
 void AssociationTable::release(Slot& slot) {
-  if (const auto sending = slot.party.send_association()) by_peer_.erase(sending->peer_address());
-  if (const auto receiving = slot.party.recv_association()) {
+  if (const auto* sending = slot.party.send_association()) by_peer_.erase(sending->peer_address());
+  if (const auto* receiving = slot.party.recv_association()) {
     slots_.forget({receiving->sender_token(), receiving->sender()});
     const auto known = by_sender_.find(receiving->sender());
     if (known != by_sender_.end() && known->second == slot.token) by_sender_.erase(known);

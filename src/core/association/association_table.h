@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 
 #include "core/association/recv_association.h"
@@ -21,18 +20,18 @@ class AssociationTable {
       : commons_(commons), slots_(slots), rng_(rng) {}
 
   // Returns the association with the peer endpoint at `to`; creates it if there is none.
-  std::shared_ptr<SendAssociation> to(const wire::EndpointAddress& to, Counters& counters);
+  SendAssociation& to(const wire::EndpointAddress& to, Counters& counters);
   // Returns the association that replaces `forgotten`, which the receiver no longer knows.
-  std::shared_ptr<SendAssociation> after(const SendAssociation& forgotten, Counters& counters);
+  SendAssociation& after(const SendAssociation& forgotten, Counters& counters);
 
   // Returns the association that a HELLO names, or creates it with keys derived from `key`, the
   // listener's key that sealed the HELLO.
-  std::shared_ptr<RecvAssociation> from(const wire::Hello& hello, const wire::Key& key,
-                                        Counters& counters, Duration keep);
+  RecvAssociation& from(const wire::Hello& hello, const wire::Key& key, Counters& counters,
+                        Duration keep);
   // The latest association in which the endpoint at `sender` sends; null: none.
   Slot* of_sender(const wire::EndpointAddress& sender);
   // The established association that a HELLO asks to join; null: not known here.
-  std::shared_ptr<RecvAssociation> joined_by(const wire::Hello& hello) const;
+  RecvAssociation* joined_by(const wire::Hello& hello) const;
 
   // Called after a stream left the association in `slot`: ends the association if it was the last.
   void settle(Time now, Slot& slot);
@@ -42,8 +41,7 @@ class AssociationTable {
   struct AddressHash {
     std::size_t operator()(const wire::EndpointAddress& address) const;
   };
-  std::shared_ptr<SendAssociation> make(Slot& slot, const wire::EndpointAddress& to,
-                                        Counters& counters);
+  SendAssociation& make(Slot& slot, const wire::EndpointAddress& to, Counters& counters);
 
   Commons& commons_;
   SlotTable& slots_;

@@ -26,7 +26,7 @@ namespace dlcp::core {
 
 class RecvStream;
 
-class RecvAssociation {
+class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
  public:
   struct Open {
     std::uint64_t token = 0;  // local

@@ -34,7 +34,7 @@ namespace dlcp::core {
 
 class SendStream;
 
-class SendAssociation {
+class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
  public:
   struct Open {
     std::uint64_t token = 0;  // the peer sends ACKs to it

@@ -151,13 +151,13 @@ void Dispatch::to_association(const Arrival& arrival) {
   Slot& slot = arrival.slot;
   if (const auto reason = slot.party.channel()->refuse_control(arrival.packet))
     return drop(*reason);
-  const auto sending = slot.party.send_association();
-  const auto receiving = slot.party.recv_association();
+  auto* sending = slot.party.send_association();
+  auto* receiving = slot.party.recv_association();
   if (sending != nullptr && arrival.type == wire::FrameType::kAck)
     on_ack(arrival, *sending);
   else if (receiving != nullptr && arrival.type == wire::FrameType::kProbe)
     on_probe(arrival, *receiving);
-  else if (!on_placing(arrival, sending.get(), receiving.get()))
+  else if (!on_placing(arrival, sending, receiving))
     drop(Counter::kDroppedUnexpected);
   lifecycle_.follow_up(arrival.now, slot);
 }

@@ -58,7 +58,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
   if (slot.token == 0) return;
   if (const auto* departed = slot.party.departed(); departed != nullptr && departed->expired(now))
     return leave(slot);
-  if (const auto association = slot.party.recv_association();
+  if (const auto* association = slot.party.recv_association();
       association != nullptr && association->expired(now))
     return associations_.release(slot);
   if (slot.party.is_connection()) serve_association(slot.association);
@@ -75,9 +75,9 @@ void Lifecycle::serve_association(std::uint64_t token) {
 }
 
 void Lifecycle::on_sent(Time now, const Slot& slot) {
-  const auto sending = slot.party.send_association();
+  const auto* sending = slot.party.send_association();
   const Slot* back = sending ? associations_.of_sender(sending->peer_address()) : nullptr;
-  const auto receiving = back == nullptr ? nullptr : back->party.recv_association();
+  auto* receiving = back == nullptr ? nullptr : back->party.recv_association();
   if (receiving && receiving->on_answer(now)) serve(*back);
 }
 
@@ -101,7 +101,7 @@ void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
   if (slot == nullptr) return;
   associations_.settle(now, *slot);
   if (slot->token != token) return;
-  if (const auto sending = slot->party.send_association()) begin_streams(now, *sending);
+  if (auto* sending = slot->party.send_association()) begin_streams(now, *sending);
   serve_association(token);
 }
 

@@ -19,7 +19,7 @@ namespace dlcp::core {
 inline Agenda::Turn turn_of(const Slot& slot) {
   const bool sends = slot.party.sender() != nullptr || slot.party.send_association() != nullptr;
   if (sends) return Agenda::Turn::kData;
-  const auto receiving = slot.party.recv_association();
+  const auto* receiving = slot.party.recv_association();
   return receiving && receiving->can_follow() ? Agenda::Turn::kFollower : Agenda::Turn::kAnswer;
 }
 

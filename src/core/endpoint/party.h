@@ -46,25 +46,12 @@ class Party {
   Listener* listener() { return std::get_if<Listener>(&who_); }
   Departed* departed() { return std::get_if<Departed>(&who_); }
   const Departed* departed() const { return std::get_if<Departed>(&who_); }
-  SendStream* sender() const {
-    const auto* held = std::get_if<std::unique_ptr<SendStream>>(&who_);
-    return held == nullptr ? nullptr : held->get();
-  }
-  RecvStream* receiver() const {
-    const auto* held = std::get_if<std::unique_ptr<RecvStream>>(&who_);
-    return held == nullptr ? nullptr : held->get();
-  }
-  std::shared_ptr<SendAssociation> send_association() const {
-    const auto* held = std::get_if<std::shared_ptr<SendAssociation>>(&who_);
-    return held == nullptr ? nullptr : *held;
-  }
-  std::shared_ptr<RecvAssociation> recv_association() const {
-    const auto* held = std::get_if<std::shared_ptr<RecvAssociation>>(&who_);
-    return held == nullptr ? nullptr : *held;
-  }
+  SendStream* sender() const { return held<std::unique_ptr<SendStream>>(); }
+  RecvStream* receiver() const { return held<std::unique_ptr<RecvStream>>(); }
+  SendAssociation* send_association() const { return held<std::shared_ptr<SendAssociation>>(); }
+  RecvAssociation* recv_association() const { return held<std::shared_ptr<RecvAssociation>>(); }
   bool is_association() const {
-    return std::holds_alternative<std::shared_ptr<SendAssociation>>(who_) ||
-           std::holds_alternative<std::shared_ptr<RecvAssociation>>(who_);
+    return send_association() != nullptr || recv_association() != nullptr;
   }
   // Seals what an association sends; null for other contents, which use the slot's channel.
   Channel* channel() const;
@@ -91,6 +78,12 @@ class Party {
                             std::span<wire::TxPacket> out, std::size_t whole);
 
  private:
+  template <class Pointer>
+  typename Pointer::element_type* held() const {
+    const auto* pointer = std::get_if<Pointer>(&who_);
+    return pointer == nullptr ? nullptr : pointer->get();
+  }
+
   std::variant<std::monostate, Listener, std::unique_ptr<SendStream>, std::unique_ptr<RecvStream>,
                std::shared_ptr<SendAssociation>, std::shared_ptr<RecvAssociation>, Departed>
       who_;

@@ -104,8 +104,8 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   if (slot == nullptr) return drop(Counter::kDroppedReplayed);
   if (auto* receiving = slot->party.receiver()) {
     // The stream's earlier HELLO was for an association that was not established yet.
-    const auto joined = receiving->started() ? nullptr : associations_.joined_by(*hello);
-    if (joined.get() == &receiving->association() && joined->takes(hello->stream)) {
+    auto* joined = receiving->started() ? nullptr : associations_.joined_by(*hello);
+    if (joined == &receiving->association() && joined->takes(hello->stream)) {
       receiving->join(now, hello->stream);
       on_started(*slot);
     }
@@ -124,7 +124,7 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
 // sender cannot read how the stream ended.
 void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
                               wire::PathIndex path) {
-  const auto association = associations_.joined_by(hello);
+  const auto* association = associations_.joined_by(hello);
   if (association == nullptr || departed.association != association->token()) return;
   wire::Welcome welcome = association->welcome(hello, departed.token);
   welcome.payload_bytes = association->payload_bytes();
@@ -148,7 +148,7 @@ void Admission::make_room(Time now, Listener& listener) {
 
 Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   Listener& listener = *at.party.listener();
-  auto association = associations_.joined_by(hello);
+  auto* association = associations_.joined_by(hello);
   const bool joins = association != nullptr;
   if (joins && !association->takes(hello.stream)) return nullptr;
   if (!joins) make_room(now, listener);
@@ -157,13 +157,13 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   const auto protection = std::max(commons_.config.protection, hello.protection);
   Counters& counters = commons_.counters.of(slot.context);
   if (!joins)
-    association = associations_.from(hello, listener.key, counters, lifecycle_.farewell_time());
+    association = &associations_.from(hello, listener.key, counters, lifecycle_.farewell_time());
   slot.listener = at.token;
   slot.association = association->token();
   slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection, commons_.config.tags.get()},
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
   auto stream = std::make_unique<RecvStream>(now, commons_.config, counters, commons_.unposted,
-                                             slot.token, hello, association);
+                                             slot.token, hello, *association);
   if (joins) stream->join(now, hello.stream);
   slot.party = std::move(stream);
   slots_.name({hello.sender_token, hello.sender_address}, slot);

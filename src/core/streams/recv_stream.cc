@@ -21,8 +21,7 @@ constexpr Duration kPingShare = 50us;  // per stream of this endpoint
 }  // namespace
 
 RecvStream::RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
-                       std::uint64_t token, const wire::Hello& hello,
-                       std::shared_ptr<RecvAssociation> association)
+                       std::uint64_t token, const wire::Hello& hello, RecvAssociation& association)
     : config_(config),
       counters_(counters),
       token_(token),
@@ -30,7 +29,7 @@ RecvStream::RecvStream(Time now, const Config& config, Counters& counters, Unpos
       number_(hello.stream),
       membership_(hello.membership),
       protection_(std::max(config.protection, hello.protection)),
-      association_(std::move(association)),
+      association_(association.shared_from_this()),
       queue_(config.requests_max, config.eager_bytes, pool, token),
       losses_(queue_, counters),
       liveness_(config.peer_timeout),

@@ -26,8 +26,7 @@ namespace dlcp::core {
 class RecvStream {
  public:
   RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
-             std::uint64_t token, const wire::Hello& hello,
-             std::shared_ptr<RecvAssociation> association);
+             std::uint64_t token, const wire::Hello& hello, RecvAssociation& association);
   ~RecvStream() { association_->leave(*this); }
   RecvStream(const RecvStream&) = delete;  // the association refers to it
   RecvAssociation& association() const { return *association_; }

@@ -18,12 +18,11 @@ constexpr std::uint32_t kAnswersUnnamed = 8;
 
 SendStream::SendStream(Time now, const Config& config, Counters& counters,
                        const wire::EndpointAddress& local, std::uint64_t token,
-                       const Handshake::Target& target,
-                       std::shared_ptr<SendAssociation> association)
+                       const Handshake::Target& target, SendAssociation& association)
     : config_(config),
       counters_(counters),
       token_(token),
-      association_(std::move(association)),
+      association_(association.shared_from_this()),
       handshake_(config, token, target, local),
       queue_(config.requests_max, config.eager_bytes,
              ChunkJudge(config.level_shares, config.worth.get())),
@@ -75,9 +74,9 @@ void SendStream::begin(Time now) {
   handshake_.lead(now, {association_->token(), 0, number_});
 }
 
-void SendStream::move_to(Time now, std::shared_ptr<SendAssociation> association) {
+void SendStream::move_to(Time now, SendAssociation& association) {
   association_->leave(number_);
-  association_ = std::move(association);
+  association_ = association.shared_from_this();
   // The receiver made its new association when the HELLO with the old number arrived.
   association_->setup().note_key(number_, handshake_.listener_key());
   number_ = association_->join(*this);

@@ -23,8 +23,7 @@ namespace dlcp::core {
 class SendStream {
  public:
   SendStream(Time now, const Config& config, Counters& counters, const wire::EndpointAddress& local,
-             std::uint64_t token, const Handshake::Target& target,
-             std::shared_ptr<SendAssociation> association);
+             std::uint64_t token, const Handshake::Target& target, SendAssociation& association);
   ~SendStream();
   SendStream(const SendStream&) = delete;
   SendStream& operator=(const SendStream&) = delete;
@@ -49,7 +48,7 @@ class SendStream {
   void begin(Time now);  // the handshake, which establishes the association or joins it
   // The peer no longer has the association that this stream tried to join: call move_to().
   bool lacks_association() const { return handshake_.was_forgotten(); }
-  void move_to(Time now, std::shared_ptr<SendAssociation> association);
+  void move_to(Time now, SendAssociation& association);
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started(Time now, const wire::Started& started);
   void on_refuse(const wire::Refuse& refuse);  // the listener rejects the stream
