@@ -31,10 +31,20 @@ struct Endpoint::Parts {
     if (pause > Duration::zero()) on_pause(now, pause);
   }
   void on_pause(Time now, Duration length);
-  // nullptr: the connection does not exist or does not send.
-  const SendStream* sender(ConnectionId connection) const {
+  // These return nullptr if the connection does not exist or is of the other side.
+  SendStream* sender(ConnectionId connection) const {
     const Slot* slot = slots.find(connection);
     return slot == nullptr ? nullptr : slot->party.sender();
+  }
+  RecvStream* receiver(ConnectionId connection) const {
+    const Slot* slot = slots.find(connection);
+    return slot == nullptr ? nullptr : slot->party.receiver();
+  }
+  // nullptr: the association has ended.
+  RecvPlacing* placing(std::uint64_t association) const {
+    const Slot* slot = slots.find(association);
+    const auto* receiving = slot == nullptr ? nullptr : slot->party.recv_association();
+    return receiving == nullptr ? nullptr : receiving->placing();
   }
 
   const wire::EndpointAddress local;
@@ -121,8 +131,7 @@ std::vector<wire::EndpointAddress> Endpoint::peer_lanes(ConnectionId connection)
 }
 
 wire::Membership Endpoint::membership(ConnectionId connection) const {
-  const Slot* slot = parts_->slots.find(connection);
-  const auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  const RecvStream* receiving = parts_->receiver(connection);
   return receiving == nullptr ? wire::Membership{} : receiving->membership();
 }
 
@@ -141,28 +150,21 @@ ConnectionState Endpoint::state(ConnectionId connection) const {
 bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
                          std::span<const std::byte> message, const Licence& licence,
                          MemoryKind kind) {
-  Slot* slot = parts_->slots.find(connection);
-  auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  SendStream* sending = parts_->sender(connection);
   if (sending == nullptr || !sending->can_post()) return false;
-  return parts_->lifecycle.guarded(now, connection, [&] {
-    sending->post(now, request, message, licence, kind);
-    parts_->lifecycle.follow_up(now, *slot);
-    return true;
-  });
+  return parts_->lifecycle.change(now, connection,
+                                  [&] { sending->post(now, request, message, licence, kind); });
 }
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
                             std::span<std::byte> buffer, const Licence& licence, MemoryKind kind) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
-  Slot* slot = parts_->slots.find(connection);
-  auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  RecvStream* receiving = parts_->receiver(connection);
   if (receiving == nullptr || !receiving->can_post()) return false;
   receiving->release_copied();
-  return parts_->lifecycle.guarded(now, connection, [&] {
+  return parts_->lifecycle.change(now, connection, [&] {
     receiving->post(now, request, buffer, licence, kind, placements.wanted);
-    parts_->lifecycle.follow_up(now, *slot);
-    return true;
   });
 }
 
@@ -230,10 +232,7 @@ void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
         sending != nullptr && sending->association().peer_token() == head->destination;
     slot.party.with_connection([&](auto& stream) {
       if (stream.called() != head->destination && !of_association) return;
-      parts_->lifecycle.guarded(now, slot.token, [&] {
-        stream.on_refused(now);
-        parts_->lifecycle.follow_up(now, slot);
-      });
+      parts_->lifecycle.change(now, slot.token, [&] { stream.on_refused(now); });
     });
   });
 }
@@ -248,54 +247,43 @@ void Endpoint::on_timeout(Time now) {
       parts_->lifecycle.serve_in_time(slot);
       continue;
     }
-    parts_->lifecycle.guarded(now, slot.token, [&] {
-      slot.party.on_timeout(now);
-      parts_->lifecycle.follow_up(now, slot);
-    });
+    parts_->lifecycle.change(now, slot.token, [&] { slot.party.on_timeout(now); });
   }
 }
 
 void Endpoint::on_placed(Time now, const PlacementName& name) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
-  Slot* slot = parts_->slots.find(name.connection);
-  auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  RecvStream* receiving = parts_->receiver(name.connection);
   if (receiving == nullptr) return;
-  parts_->lifecycle.guarded(now, name.connection, [&] {
-    receiving->on_placed(now, name.message, placements.wanted);
-    parts_->lifecycle.follow_up(now, *slot);
-  });
+  parts_->lifecycle.change(now, name.connection,
+                           [&] { receiving->on_placed(now, name.message, placements.wanted); });
 }
 
 void Endpoint::on_placed_run(Time now, const wire::PlacedRun& run) {
   parts_->note_run(now);
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
-  Slot* slot = parts_->slots.find(parts_->commons.links.of_link(run.link));
-  auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
-  const auto* use = association == nullptr ? nullptr : association->placing()->find(run.name);
+  const RecvPlacing* placing = parts_->placing(parts_->commons.links.of_link(run.link));
+  const auto* use = placing == nullptr ? nullptr : placing->find(run.name);
   if (use == nullptr) return parts_->commons.counters.add(Counter::kDroppedOutOfWindow);
   RecvStream& stream = *use->stream;
-  parts_->lifecycle.guarded(now, stream.token(), [&] {
-    stream.on_placed_run(now, run, *use, placements.wanted);
-    parts_->lifecycle.follow_up(now, *parts_->slots.find(stream.token()));
-  });
+  parts_->lifecycle.change(now, stream.token(),
+                           [&] { stream.on_placed_run(now, run, *use, placements.wanted); });
 }
 
 void Endpoint::on_permission(Time now, const PermissionEvent& event) {
   PlacementBatch& placements = parts_->commons.placements;
   placements.clear();
-  Slot* slot = parts_->slots.find(parts_->commons.links.of_permission(event.id));
-  auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
-  if (association == nullptr) return;
-  const auto ended = association->placing()->on_event(event);
-  parts_->lifecycle.serve_association(slot->token);  // it may send PERMITS
+  const std::uint64_t association = parts_->commons.links.of_permission(event.id);
+  RecvPlacing* placing = parts_->placing(association);
+  if (placing == nullptr) return;
+  const auto ended = placing->on_event(event);
+  parts_->lifecycle.serve_association(association);  // it may send PERMITS
   if (!ended || ended->stream == nullptr) return;
   RecvStream& stream = *ended->stream;
-  parts_->lifecycle.guarded(now, stream.token(), [&] {
-    stream.on_permit_ended(now, ended->message, placements.wanted);
-    parts_->lifecycle.follow_up(now, *parts_->slots.find(stream.token()));
-  });
+  parts_->lifecycle.change(now, stream.token(),
+                           [&] { stream.on_permit_ended(now, ended->message, placements.wanted); });
 }
 
 Time Endpoint::next_timeout() const {

@@ -62,6 +62,17 @@ class Lifecycle {
       return decltype(call())();
     }
   }
+  // Changes the connection or association by `change`, and follows up. False: a broken invariant.
+  template <class Change>
+  bool change(Time now, std::uint64_t token, Change&& change) {
+    return guarded(
+        now, token,
+        [&] {
+          change();
+          if (Slot* slot = slots_.find(token)) follow_up(now, *slot);
+          return true;
+        });
+  }
   void on_breach(Time now, std::uint64_t token, std::string_view invariant);
 
   void tell(Event event) { events_.push_back(std::move(event)); }
