@@ -22,24 +22,16 @@ constexpr Duration kPingShare = 50us;  // per stream of this endpoint
 
 RecvStream::RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
                        std::uint64_t token, const wire::Hello& hello, RecvAssociation& association)
-    : config_(config),
-      counters_(counters),
-      token_(token),
+    : Stream(config, counters, token, hello.stream),
       sender_token_(hello.sender_token),
-      number_(hello.stream),
       membership_(hello.membership),
       protection_(std::max(config.protection, hello.protection)),
       association_(association.shared_from_this()),
       queue_(config.requests_max, config.eager_bytes, pool, token),
       losses_(queue_, counters),
-      liveness_(config.peer_timeout),
       ping_clock_(config.peer_timeout) {
   association_->join(*this);
   liveness_.expect(now, Liveness::Owes::kWord);
-}
-
-void RecvStream::fail(Error error) {
-  if (!error_) error_ = std::move(error);
 }
 
 void RecvStream::note_progress(Time now) {
@@ -270,10 +262,6 @@ void RecvStream::on_peer_closed(Time now, std::uint32_t) {
   reports_left = 0;
   if (queue_.has_posted())
     fail(closed_by_peer("the peer closed the connection while receives were posted"));
-}
-
-void RecvStream::on_reset(const wire::Reset& reset) {
-  fail(peer_gave_up(reset));
 }
 
 void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements) {

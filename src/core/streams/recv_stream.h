@@ -11,30 +11,24 @@
 #include "core/association/recv_association.h"
 #include "core/bounded_loss/lossy_receives.h"
 #include "core/channel/frame_arena.h"
-#include "core/config.h"
-#include "core/counters.h"
 #include "core/endpoint_types.h"
-#include "core/liveness/liveness.h"
 #include "core/liveness/probe_clock.h"
 #include "core/paths/answer_turns.h"
 #include "core/streams/recv_queue.h"
+#include "core/streams/stream.h"
 #include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 
-class RecvStream {
+class RecvStream : public Stream {
  public:
   RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
              std::uint64_t token, const wire::Hello& hello, RecvAssociation& association);
   ~RecvStream() { association_->leave(*this); }
-  RecvStream(const RecvStream&) = delete;  // the association refers to it
   RecvAssociation& association() const { return *association_; }
-  std::uint64_t token() const { return token_; }
   void on_accepted();                        // until then it lives as long as its sender answers
   bool started() const { return started_; }  // it can be accepted
-  bool failed() const { return error_.has_value(); }
-  const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return !failed() && queue_.can_post(); }
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             MemoryKind kind, std::vector<Placement>& placements);
@@ -51,7 +45,6 @@ class RecvStream {
                     std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path);
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
-  void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
   void on_refused(Time now);
   void on_timeout(Time now);
@@ -75,7 +68,6 @@ class RecvStream {
   void release_copied() { queue_.release_copied(); }
   std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }
   bool unfinished() const { return queue_.has_posted(); }
-  bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return sender_token_; }
   std::uint64_t called() const { return peer_token(); }  // destination of sent frames
   const wire::EndpointAddress& peer_address() const { return association_->sender(); }
@@ -90,13 +82,8 @@ class RecvStream {
   void note_progress(Time now);
   void watch(Time now);  // updates what is expected of the sender
   ProbeClock::Terms ping_terms() const;
-  void fail(Error error);
 
-  const Config& config_;
-  Counters& counters_;
-  const std::uint64_t token_;
   const std::uint64_t sender_token_;
-  std::uint32_t number_;  // the sender's number in the association
   const wire::Membership membership_;
   const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;
@@ -110,10 +97,7 @@ class RecvStream {
 
   std::optional<wire::Welcome> welcome_due_;
   bool started_due_ = false;
-  Liveness liveness_;
   ProbeClock ping_clock_;
-  bool peer_closed_ = false;
-  std::optional<Error> error_;
 };
 
 }  // namespace dlcp::core

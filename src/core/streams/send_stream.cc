@@ -19,24 +19,17 @@ constexpr std::uint32_t kAnswersUnnamed = 8;
 SendStream::SendStream(Time now, const Config& config, Counters& counters,
                        const wire::EndpointAddress& local, std::uint64_t token,
                        const Handshake::Target& target, SendAssociation& association)
-    : config_(config),
-      counters_(counters),
-      token_(token),
+    : Stream(config, counters, token),
       association_(association.shared_from_this()),
       handshake_(config, token, target, local),
       queue_(config.requests_max, config.eager_bytes,
-             ChunkJudge(config.level_shares, config.worth.get())),
-      liveness_(config.peer_timeout) {
+             ChunkJudge(config.level_shares, config.worth.get())) {
   number_ = association_->join(*this);
   liveness_.expect(now, Liveness::Owes::kProgress);
 }
 
 SendStream::~SendStream() {
   association_->leave(number_);
-}
-
-void SendStream::fail(Error error) {
-  if (!error_) error_ = std::move(error);
 }
 
 void SendStream::post(Time now, RequestId request, std::span<const std::byte> message,
@@ -192,10 +185,6 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
     fail(closed_by_peer("the peer closed the connection before it had received all data"));
   watch(now);
   association_->watch(now);
-}
-
-void SendStream::on_reset(const wire::Reset& reset) {
-  fail(peer_gave_up(reset));
 }
 
 // ---- time ----

@@ -4,41 +4,32 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "core/association/send_association.h"
 #include "core/bounded_loss/lossy_sends.h"
 #include "core/channel/frame_arena.h"
-#include "core/config.h"
-#include "core/counters.h"
 #include "core/endpoint_types.h"
-#include "core/liveness/liveness.h"
 #include "core/setup/handshake.h"
 #include "core/streams/send_queue.h"
+#include "core/streams/stream.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
 
-class SendStream {
+class SendStream : public Stream {
  public:
   SendStream(Time now, const Config& config, Counters& counters, const wire::EndpointAddress& local,
              std::uint64_t token, const Handshake::Target& target, SendAssociation& association);
   ~SendStream();
-  SendStream(const SendStream&) = delete;
-  SendStream& operator=(const SendStream&) = delete;
 
-  std::uint64_t token() const { return token_; }    // the peer sends frames to it
   std::uint32_t number() const { return number_; }  // of this stream within its association
   SendAssociation& association() const { return *association_; }
-  Counters& counters() const { return counters_; }
   SendQueue& queue() { return queue_; }
   const SendQueue& queue() const { return queue_; }
   LossySends& lossy() { return lossy_; }
   const LossySends& lossy() const { return lossy_; }
   bool open() const { return handshake_.state() == Handshake::State::kDone; }
-  bool failed() const { return error_.has_value(); }
-  const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return open() && !failed() && !queue_.full(); }
   // Queues a message. Its memory must stay unchanged until pop_done() returns it.
   void post(Time now, RequestId, std::span<const std::byte> message, const Licence&, MemoryKind);
@@ -65,7 +56,6 @@ class SendStream {
   void on_ping(Time now);
   // CLOSE: the peer has received all messages below number `completed`, and receives no more.
   void on_peer_closed(Time now, std::uint32_t completed);
-  void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length);  // this process did not run for `length` before `now`
   void on_refused(Time now);                 // an ICMP error reports the peer as unreachable
 
@@ -82,7 +72,6 @@ class SendStream {
   bool has_sendable() const { return queue_.has_next() && !association_->starved(); }
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }
-  bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
   std::uint64_t called() const { return handshake_.called(); }  // frames are sent to this token
   const Handshake& handshake() const { return handshake_; }
@@ -97,23 +86,16 @@ class SendStream {
   void hear_association();
   void give_up(Time now, Liveness::Standing standing);
   bool is_forgotten(Time now) const;  // by the peer, as far as its answers tell
-  void fail(Error error);
   void count_wait();
 
-  const Config& config_;
-  Counters& counters_;
-  const std::uint64_t token_;
   std::shared_ptr<SendAssociation> association_;
-  std::uint32_t number_ = 0;
   Handshake handshake_;
   SendQueue queue_;
   Coder coder_;
   LossySends lossy_;
-  Liveness liveness_;
   Time named_at_{}, ask_at_{};  // ask_at_: while the stream waits
   std::uint32_t answers_ = 0;   // to probes of the association, until the stream was named last
-  bool pong_due_ = false, peer_closed_ = false;
-  std::optional<Error> error_;
+  bool pong_due_ = false;
 };
 
 }  // namespace dlcp::core
