@@ -160,10 +160,9 @@ bool RecvAssociation::report_paths(Time now) {
     PathSeen& path = paths_[i];
     if (!path.changed && path.ce_marks == 0) continue;
     if (ack_.paths.size() == kPathReportsMax) return false;
-    const auto held = std::max(now - path.arrived_at, Duration::zero()).count() >> 7;
     ack_.paths.push_back({static_cast<std::uint8_t>(i), path.ce_marks,
                           static_cast<std::uint32_t>(path.highest_sequence), path.echo,
-                          static_cast<std::uint32_t>(held)});
+                          held(path.arrived_at, now)});
     path.changed = false;
     path.ce_marks = 0;
   }

@@ -176,9 +176,8 @@ bool RecvPlacing::report(Time now, wire::Ack& ack) {
     if (!newest.changed) continue;
     if (ack.placed.size() == kPathReportsMax) return false;
     newest.changed = false;
-    const auto held = std::max(now - newest.arrived_at, Duration::zero()).count() >> 7;
     ack.placed.push_back(
-        {static_cast<wire::PathIndex>(path), newest.name, static_cast<std::uint32_t>(held)});
+        {static_cast<wire::PathIndex>(path), newest.name, held(newest.arrived_at, now)});
   }
   return true;
 }

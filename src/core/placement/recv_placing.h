@@ -3,6 +3,7 @@
 // complete before all its permissions are revoked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,11 @@ class RecvStream;
 
 // Paths that one ACK can report, each for placed and for ordinary packets.
 inline constexpr std::size_t kPathReportsMax = 32;
+
+// How long the receiver has held a packet, in the unit of an ACK (128 ns).
+inline std::uint32_t held(Time arrived_at, Time now) {
+  return static_cast<std::uint32_t>(std::max(now - arrived_at, Duration::zero()).count() >> 7);
+}
 
 class RecvPlacing {
  public:
