@@ -19,7 +19,6 @@
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/endpoint_types.h"
-#include "core/paths/path_state.h"
 #include "util/time.h"
 #include "wire/data/placed_packet.h"
 

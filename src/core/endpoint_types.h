@@ -10,6 +10,7 @@
 #include "core/bounded_loss/licence.h"
 #include "util/memory/byte_range.h"
 #include "util/result.h"
+#include "util/time.h"
 #include "wire/frames/control_frame.h"
 #include "wire/keys.h"
 #include "wire/packet.h"
@@ -99,6 +100,17 @@ enum class ConnectionState : std::uint8_t {
   kConnecting,  // the listener has answered on this stream or on another stream of the association
   kOpen,
   kClosed
+};
+
+// The state of one path of a sending association, for display.
+struct PathState {
+  std::uint64_t association = 0;  // token
+  wire::EndpointAddress peer;
+  wire::PathIndex path = 0;
+  std::uint32_t sent = 0;  // packets; wraps
+  double loss = 0;         // smoothed share of packets lost
+  Duration delay{0};       // RTT, smoothed; 0: not known
+  bool avoided = false;    // the path lost what was sent on it
 };
 
 }  // namespace dlcp::core

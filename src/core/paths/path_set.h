@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/paths/path_state.h"
+#include "core/endpoint_types.h"
 #include "util/rng.h"
 #include "util/time.h"
 
