@@ -23,7 +23,7 @@ class Scene {
     for (std::uint32_t number = 0; number < streams; ++number) {
       streams_.push_back(std::make_unique<SendStream>(Time{}, config_, counters_,
                                                       wire::EndpointAddress{}, 100 + number,
-                                                      Handshake::Target{}, association_));
+                                                      Handshake::Target{}, *association_));
       queue(number).set_payload_bytes(kPayload);
       queue(number).set_posted(1'000);
       schedule.add(number, *streams_.back());
@@ -43,7 +43,9 @@ class Scene {
     REQUIRE(stream != nullptr);
     const auto chunk = stream->queue().next();
     REQUIRE(chunk);
-    const std::size_t bytes = stream->queue().mark_sent(*chunk).bytes + overhead;
+    SentChunk sent;
+    stream->queue().mark_sent(*chunk, sent);
+    const std::size_t bytes = sent.bytes + overhead;
     schedule.on_sent(bytes);
     for (std::uint32_t number = 0; number < streams_.size(); ++number) {
       if (streams_[number].get() != stream) continue;
