@@ -55,8 +55,9 @@ struct Buffer {
 
 struct Pair : CardPair {
   explicit Pair(MemoryKind from = MemoryKind::kDevice, MemoryKind to = MemoryKind::kDevice,
-                PermissionKind sender = PermissionKind::kRegion)
-      : CardPair(sender, PermissionKind::kRegion, kDmaBuf), out(from), in(to) {
+                PermissionKind sender = PermissionKind::kRegion,
+                PermissionKind receiver = PermissionKind::kRegion)
+      : CardPair(sender, receiver, kDmaBuf), out(from), in(to) {
     out.enter(a, *sends);
     in.enter(b, *receives);
     in.fill(std::vector<std::byte>(kMessageBytes, kCanary));
@@ -74,6 +75,9 @@ struct Pair : CardPair {
   // Returns when both ends are done, with the outcome of the receive. Then only zeros may have
   // replaced bytes, and the application uses the buffer again.
   Request::Outcome finish(Request* receiving, Request* sending) {
+    return finish(receiving, sending, in);
+  }
+  Request::Outcome finish(Request* receiving, Request* sending, Buffer& received_in) {
     Request::Outcome outcome, of_send;
     auto received = Request::State::kPending;
     auto sent = Request::State::kPending;
@@ -89,8 +93,8 @@ struct Pair : CardPair {
         for (const ByteRange& hole : outcome.holes)
           std::fill(expected.begin() + static_cast<std::ptrdiff_t>(hole.begin),
                     expected.begin() + static_cast<std::ptrdiff_t>(hole.end), std::byte{0});
-        REQUIRE(in.content() == expected);
-        in.fill(std::vector<std::byte>(kMessageBytes, kCanary));
+        REQUIRE(received_in.content() == expected);
+        received_in.fill(std::vector<std::byte>(kMessageBytes, kCanary));
       }
       if (sent == Request::State::kPending) sent = a.engine->test(*sending, of_send);
     }
@@ -140,7 +144,9 @@ TEST_CASE(
   const auto [from, to] = GENERATE(std::pair(MemoryKind::kDevice, MemoryKind::kDevice),
                                    std::pair(MemoryKind::kDevice, MemoryKind::kHost),
                                    std::pair(MemoryKind::kHost, MemoryKind::kDevice));
-  Pair pair(from, to);
+  // With windows, permissions in GPU memory are regions nevertheless.
+  const auto kind = GENERATE(PermissionKind::kRegion, PermissionKind::kWindow);
+  Pair pair(from, to, kind, kind);
   worsen(*pair.card);
   for (const std::size_t bytes : {0u, 1u, 100u, 3969u, 20'000u, 99'999u, 100'000u, 100'000u})
     for (int i = 0; i < 3; ++i) {
@@ -169,8 +175,37 @@ TEST_CASE("a peer that cannot place sends to GPU memory; its packets are copied 
   CHECK(pair.card->written == 0);
 }
 
+TEST_CASE("one connection receives in memory of the host by windows, of a GPU by regions") {
+  Pair pair(MemoryKind::kDevice, MemoryKind::kDevice, PermissionKind::kWindow,
+            PermissionKind::kWindow);
+  worsen(*pair.card);
+  Buffer host(MemoryKind::kHost);
+  host.enter(pair.b, *pair.receives);
+  pair.transfer();
+  for (int i = 0; i < 20; ++i) {
+    const bool on_gpu = i % 2 == 0;
+    const std::size_t binds = pair.card->binds;
+    const std::size_t regions = pair.card->writable.size();
+    Request* const receiving =
+        on_gpu ? pair.post_receive()
+               : pair.b.engine->receive(*pair.receives, host.memory(), {}).value();
+    Request* const sending = pair.post_send(kMessageBytes);
+    if (on_gpu) {
+      pair.finish(receiving, sending);
+      CHECK(pair.card->binds == binds);
+      CHECK(pair.card->writable.size() > regions);
+      continue;
+    }
+    pair.finish(receiving, sending, host);
+    CHECK(pair.card->binds > binds);
+    CHECK(pair.card->writable.size() == regions);
+  }
+  CHECK(pair.b.count_of("bytes_placed_by_nic") > 0);
+}
+
 TEST_CASE("the card fills what a licensed message has lost in GPU memory with zeros") {
-  Pair pair;
+  const auto kind = GENERATE(PermissionKind::kRegion, PermissionKind::kWindow);
+  Pair pair(MemoryKind::kDevice, MemoryKind::kDevice, kind, kind);
   for (int i = 0; i < 3; ++i)
     pair.transfer();
   worsen(*pair.card);
@@ -187,7 +222,8 @@ TEST_CASE("the card fills what a licensed message has lost in GPU memory with ze
 
 TEST_CASE("the end of a registration or connection stops the card's writes to GPU memory") {
   const bool close = GENERATE(false, true);
-  Pair pair;
+  const auto kind = GENERATE(PermissionKind::kRegion, PermissionKind::kWindow);
+  Pair pair(MemoryKind::kDevice, MemoryKind::kDevice, kind, kind);
   pair.transfer();
   pair.card->late = 0.5;
   pair.post_receive();

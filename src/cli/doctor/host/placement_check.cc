@@ -27,10 +27,14 @@ Finding check_port(const datapath::RocePort& port) {
   const datapath::PlacementAbility& ability = tested.value();
   std::string value = fmt::format("{} can place data: {}", name, to_string(ability));
   if (!ability.places()) value = name + " cannot place data";
-  if (ability.permit_time > Duration::zero()) {
-    value += fmt::format(" ({:.0f} us to give and revoke a permission)",
-                         std::chrono::duration<double, std::micro>(ability.permit_time).count());
-  }
+  const auto us = [](Duration time) {
+    return std::chrono::duration<double, std::micro>(time).count();
+  };
+  if (ability.permit_time > Duration::zero())
+    value += fmt::format(" ({:.0f} us to give and revoke a permission{})", us(ability.permit_time),
+                         ability.region_time > Duration::zero()
+                             ? fmt::format(", {:.0f} us by a region", us(ability.region_time))
+                             : "");
   if (!ability.reason.empty()) value += "; " + ability.reason;
   return {"rdma placement", Level::kOk, value + "; jobs use it with DLCP_ROCE_PLACEMENT=auto or on",
           ""};

@@ -8,6 +8,8 @@ std::string to_string(const PlacementAbility& ability) {
   text += ", permissions by memory ";
   text += ability.permissions == PermissionKind::kWindow ? "windows" : "regions";
   const GpuAccess gpu = ability.places_in_gpus();
+  if (gpu.dma_buf && ability.permissions == PermissionKind::kWindow)
+    text += ", in a dma-buf by regions";
   if (gpu.dma_buf || gpu.peer_memory) {
     text += ", drivers for GPU memory by ";
     text += gpu.dma_buf ? "dma-buf" : "";

@@ -28,18 +28,22 @@ enum class PermissionKind : std::uint8_t {
 
 struct PlacementAbility {
   PlacementTransport transport = PlacementTransport::kNone;
+  // In memory that is registered by its address. In a dma-buf all permissions are regions.
   PermissionKind permissions = PermissionKind::kNone;
-  std::string reason;    // why it cannot do more; empty if there is no better way
-  GpuAccess gpu;         // which GPU memory the device can access, by its drivers
-  Duration permit_time;  // median of giving a permission and revoking it again; 0 if not measured
+  std::string reason;  // why it cannot do more; empty if there is no better way
+  // The GPU memory that its drivers and the self-test allow. dma-buf only if the end of a region's
+  // registration is proven to revoke.
+  GpuAccess gpu;
+  Duration permit_time{};  // median of giving and revoking a permission; 0 if not measured
+  Duration region_time{};  // the same by a region, if only permissions in a dma-buf are regions
 
   bool places() const {
     return transport != PlacementTransport::kNone && permissions != PermissionKind::kNone;
   }
-  // The GPU memory into which it can place packets: drivers refuse memory windows in dma-bufs.
-  GpuAccess places_in_gpus() const {
-    return {places() && permissions == PermissionKind::kRegion && gpu.dma_buf,
-            places() && gpu.peer_memory};
+  // The GPU memory into which it can place packets.
+  GpuAccess places_in_gpus() const { return places() ? gpu : GpuAccess{}; }
+  bool uses_regions() const {
+    return permissions == PermissionKind::kRegion || places_in_gpus().dma_buf;
   }
 };
 

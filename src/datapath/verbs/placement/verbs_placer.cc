@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "datapath/address/device_address.h"
-#include "datapath/verbs/placement/permissions/region_permissions.h"
-#include "datapath/verbs/placement/permissions/window_permissions.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -60,15 +58,11 @@ VerbsPlacer::VerbsPlacer(VerbsCard& card, MemoryRegions& registered, Options opt
 Result<std::unique_ptr<VerbsPlacer>> VerbsPlacer::open(VerbsCard& card, MemoryRegions& registered,
                                                        Options options) {
   std::unique_ptr<VerbsPlacer> placer(new VerbsPlacer(card, registered, std::move(options)));
-  if (placer->options_.ability.permissions == PermissionKind::kWindow) {
-    auto pool = WindowPermissions::open(
-        card, registered, std::min<std::size_t>(placer->options_.windows_max, card.windows_max),
-        placer->counters_);
-    if (!pool) return pool.error();
-    placer->permissions_ = std::move(pool).value();
-  } else {
-    placer->permissions_ = std::make_unique<RegionPermissions>(card, registered, placer->counters_);
-  }
+  auto permissions = DevicePermissions::open(
+      card, registered, placer->options_.ability,
+      std::min<std::size_t>(placer->options_.windows_max, card.windows_max), placer->counters_);
+  if (!permissions) return permissions.error();
+  placer->permissions_ = std::move(permissions).value();
   return placer;
 }
 
@@ -144,8 +138,7 @@ bool VerbsPlacer::awaits_poll() const {
 }
 
 std::size_t VerbsPlacer::poll_permissions(Time now, std::span<PermissionEvent> out) {
-  permissions_->poll(now, out.size());
-  return permissions_->take(out);
+  return permissions_->poll(now, out);
 }
 
 std::optional<Error> VerbsPlacer::failure() const {

@@ -14,7 +14,7 @@
 #include "datapath/verbs/placement/gpu/flush_queue.h"
 #include "datapath/verbs/placement/gpu/gpu_writes.h"
 #include "datapath/verbs/placement/links/link_table.h"
-#include "datapath/verbs/placement/permissions/permission_pool.h"
+#include "datapath/verbs/placement/permissions/device_permissions.h"
 #include "datapath/verbs/placement/placement_ability.h"
 #include "datapath/verbs/placement/queue_pairs/chains.h"
 #include "datapath/verbs/placement/queue_pairs/queue_table.h"
@@ -33,7 +33,7 @@ class VerbsPlacer final : public Placer {
     std::uint32_t receives = 512;    // of one queue, a multiple of 8
   };
 
-  // `registered` must be bindable if the permissions are windows. It outlives this object.
+  // `registered` must be bindable if windows are proven. It outlives this object.
   static Result<std::unique_ptr<VerbsPlacer>> open(VerbsCard& card, MemoryRegions& registered,
                                                    Options options);
 
@@ -99,7 +99,7 @@ class VerbsPlacer final : public Placer {
   ReceiveChain receives_;
   SendChain chain_;
   mutable LinkTable links_;
-  std::unique_ptr<PermissionPool> permissions_;
+  std::unique_ptr<DevicePermissions> permissions_;
   std::unique_ptr<FlushQueue> flushes_;  // null until GPU memory is registered
   std::unique_ptr<GpuWrites> writes_;    // the same
   std::uint64_t last_permission_ = 0;

@@ -17,12 +17,33 @@ struct FakeMw : ibv_mw {
   ibv_mr* region = nullptr;  // while bound
 };
 
+// Keys that have ended; the last one is given out again first.
+class FakeKeys {
+ public:
+  bool empty() const { return keys_.empty(); }
+  void add(std::uint32_t key) { keys_.push_back(key); }
+  std::uint32_t take() {
+    const std::uint32_t key = keys_.back();
+    keys_.pop_back();
+    return key;
+  }
+
+ private:
+  std::vector<std::uint32_t> keys_;
+};
+
+// That of a window whose next bind gets `key`.
+inline std::uint32_t key_before(std::uint32_t key) {
+  return (key & ~0xffu) | ((key - 1) & 0xffu);
+}
+
 struct FakeBehaviour {
   // The device may lack these.
   bool has_uc = true, has_windows = true;
   // How it behaves.
-  bool unbind_waits = true;
+  bool unbind_waits = true, dereg_waits = true;
   bool reuses_keys = false;              // a new region gets the key of the last one that ended
+  bool shares_keys = false;              // the same, and a new window may bind with this key, too
   std::uint64_t copy_steps = 0;          // between the check of a write and the copy
   bool steps_on_poll = false;            // every poll is a step
   bool dead_keys_take_receives = false;  // as with a shared receive queue

@@ -71,10 +71,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     }
     ibv_mr* mr = FakeVerbs::reg_mr(pd, address, length, access);
     mr->rkey = mr->lkey << 8;
-    if (reuses_keys && !ended_keys_.empty()) {
-      mr->rkey = ended_keys_.back();
-      ended_keys_.pop_back();
-    }
+    if ((reuses_keys || shares_keys) && !ended_keys_.empty()) mr->rkey = ended_keys_.take();
     access_[mr] = access;
     if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && ++writable[mr->rkey] > 0)
       keys_[mr->rkey] = {static_cast<std::byte*>(address), length};
@@ -84,9 +81,9 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     if (refuses_dereg && keys_.contains(mr->rkey)) return EIO;
     for (const FakeMw* window : windows_)
       if (window->region == mr) return EBUSY;
-    finish_writes([&](const FakeWrite& write) { return write.key == mr->rkey; });
+    if (dereg_waits) finish_writes([&](const FakeWrite& write) { return write.key == mr->rkey; });
     if (!keys_outlive_regions) keys_.erase(mr->rkey);
-    ended_keys_.push_back(mr->rkey);
+    ended_keys_.add(mr->rkey);
     access_.erase(mr);
     return FakeVerbs::dereg_mr(mr);
   }
@@ -96,6 +93,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     auto* window = made(new FakeMw);
     window->type = IBV_MW_TYPE_1;
     window->rkey = 0x80000000u | ++last_window_ << 8;
+    if (shares_keys && !ended_keys_.empty()) window->rkey = key_before(ended_keys_.take());
     windows_.insert(window);
     return window;
   }
@@ -104,6 +102,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     finish_writes([&](const FakeWrite& write) { return write.key == window->rkey; });
     keys_.erase(window->rkey);
     windows_.erase(window);
+    if (shares_keys) ended_keys_.add(window->rkey);
     return unmade(window);
   }
   int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) override {
@@ -385,7 +384,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
   std::map<std::uint32_t, Queue> queues_;
   std::map<ibv_mr*, int> access_;
   std::map<std::uint32_t, Range> keys_;
-  std::vector<std::uint32_t> ended_keys_;
+  FakeKeys ended_keys_;
   std::set<FakeMw*> windows_;
   std::uint32_t last_window_ = 0;
   std::multimap<std::uint64_t, FakeWrite> network_;

@@ -105,7 +105,7 @@ TEST_CASE("a registration that the card refuses says what to do") {
   CHECK_FALSE(pair.b.placer().can_place_from(buffer.bytes()));
 }
 
-TEST_CASE("windows are bound in GPU memory that is registered by address, not in a dma-buf") {
+TEST_CASE("without regions there are permissions in GPU memory by address, not in a dma-buf") {
   GpuPair pair(PermissionKind::kWindow);
   FakeGpuBuffer buffer;
   REQUIRE(pair.b.placer().register_gpu_memory(buffer.as_dma_buf()).ok());
@@ -380,20 +380,6 @@ TEST_CASE("the probe at start finds out which GPU memory a device can access") {
   CHECK_FALSE(probe().dma_buf);
   CHECK_FALSE(probe().peer_memory);
   fs::remove_all(sys);
-}
-
-TEST_CASE("a device places packets in a dma-buf only if its permissions are regions") {
-  PlacementAbility ability;
-  ability.gpu = {true, true};
-  CHECK_FALSE(ability.places_in_gpus().peer_memory);
-  ability.transport = PlacementTransport::kUc;
-  ability.permissions = PermissionKind::kWindow;
-  CHECK_FALSE(ability.places_in_gpus().dma_buf);
-  CHECK(ability.places_in_gpus().peer_memory);
-  CHECK(to_string(ability) ==
-        "UC, permissions by memory windows, drivers for GPU memory by nvidia-peermem");
-  ability.permissions = PermissionKind::kRegion;
-  CHECK(ability.places_in_gpus().dma_buf);
 }
 
 }  // namespace

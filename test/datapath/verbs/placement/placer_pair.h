@@ -13,7 +13,8 @@ namespace dlcp::datapath::test {
 constexpr std::size_t kPacketBytes = 1024;
 
 inline VerbsOptions placing_options(const char* ip, PermissionKind permissions,
-                                    PlacementTransport transport = PlacementTransport::kUc) {
+                                    PlacementTransport transport = PlacementTransport::kUc,
+                                    const GpuAccess& gpu = {}) {
   VerbsOptions options;
   options.port.device = "fake";
   options.port.gid.ip = parse_ip_address(ip).value();
@@ -22,6 +23,7 @@ inline VerbsOptions placing_options(const char* ip, PermissionKind permissions,
   options.send_requests = 128;
   options.placement.transport = transport;
   options.placement.permissions = permissions;
+  options.placement.gpu = gpu;
   return options;
 }
 
@@ -48,9 +50,10 @@ struct Side {
 
 struct Pair {
   explicit Pair(PermissionKind permissions = PermissionKind::kRegion,
-                PlacementTransport transport = PlacementTransport::kUc)
-      : a(card, placing_options("10.0.0.1", permissions, transport)),
-        b(card, placing_options("10.0.0.2", permissions, transport)) {
+                PlacementTransport transport = PlacementTransport::kUc, const GpuAccess& gpu = {})
+      : a(card, placing_options("10.0.0.1", permissions, transport, gpu)),
+        b(card, placing_options("10.0.0.2", permissions, transport, gpu)) {
+    card->has_dma_buf = gpu.dma_buf;
     for (std::size_t i = 0; i < a.memory.size(); ++i)
       a.memory[i] = static_cast<std::byte>(i * 7 + i / kPacketBytes);
   }

@@ -7,6 +7,9 @@
 namespace dlcp::datapath::test {
 namespace {
 
+constexpr const char* kWindowsAndRegions =
+    ", permissions by memory windows, in a dma-buf by regions, drivers for GPU memory by dma-buf";
+
 struct Device {
   Device() {
     card->copy_steps = 4;
@@ -104,6 +107,38 @@ TEST_CASE("a dead key that consumes a receive rules the way out") {
   const PlacementAbility ability = device.test();
   CHECK(ability.transport == PlacementTransport::kRc);
   CHECK_THAT(ability.reason, Contains("is not dropped silently"));
+}
+
+TEST_CASE("a device with windows uses dma-bufs if the end of a region is proven to revoke") {
+  Device device;
+  device.card->has_dma_buf = true;
+  const bool only_reliable = GENERATE(false, true);
+  PlacementAbility ability = device.test(only_reliable);
+  CHECK(to_string(ability) == (only_reliable ? "RC" : "UC") + std::string(kWindowsAndRegions));
+  CHECK(ability.reason.empty());
+  CHECK(ability.places_in_gpus().dma_buf);
+  CHECK(ability.region_time > Duration::zero());
+  std::string wrong;
+  SECTION("a deregistered region can still be written to") {
+    device.card->keys_outlive_regions = true;
+    wrong = only_reliable ? "a write with a revoked key is not refused"
+                          : "a write with a revoked key is not dropped silently";
+  }
+  SECTION("the end of a region does not wait for writes in progress") {
+    device.card->dereg_waits = false;
+    wrong = "bytes changed after the permission was revoked";
+  }
+  ability = device.test(only_reliable);
+  CHECK(ability.permissions == PermissionKind::kWindow);
+  CHECK_FALSE(ability.places_in_gpus().dma_buf);
+  CHECK(ability.reason == "GPU memory: dma-buf needs permissions by memory regions: " + wrong);
+}
+
+TEST_CASE("without dma-buf, a device with windows does not test regions") {
+  Device device;
+  const PlacementAbility ability = device.test();
+  CHECK(ability.permissions == PermissionKind::kWindow);
+  CHECK(ability.region_time == Duration::zero());
 }
 
 TEST_CASE("GPU memory is used only by a device that can read from itself") {

@@ -1,6 +1,6 @@
 // Gives and revokes permissions to write to registered memory; window_permissions.h and
-// region_permissions.h are the two ways. Calls that wait for the card are made only in poll() and
-// in the functions that revoke at once.
+// region_permissions.h are the two ways, between which device_permissions.h chooses. Calls that
+// wait for the card are made only in poll() and in the functions that revoke at once.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,15 @@ namespace dlcp::datapath {
 
 class PermissionPool {
  public:
-  explicit PermissionPool(PlacementCounters& counters) : counters_(counters) {}
+  PermissionPool(PlacementCounters& counters, KeyAges& ages) : counters_(counters), ages_(ages) {}
   virtual ~PermissionPool() = default;
   PermissionPool(const PermissionPool&) = delete;
   PermissionPool& operator=(const PermissionPool&) = delete;
 
   virtual void permit(PermissionId id, LinkId link, std::span<std::byte> memory) = 0;
   virtual void revoke(PermissionId id) = 0;
-  // Makes progress until there are `enough` events, which take() returns.
+  // Makes progress until there are `enough` events, which take() returns. The ages of keys must
+  // have the time `now` already.
   virtual void poll(Time now, std::size_t enough) = 0;
 
   // True if poll() has work, or take() events, that no event of the card's channel announces.
@@ -68,7 +69,7 @@ class PermissionPool {
   }
 
   PlacementCounters& counters_;
-  KeyAges ages_;
+  KeyAges& ages_;                     // of all pools of the device
   std::deque<PermissionId> waiting_;  // for poll(): after permit(), after revoke(), or to be ended
 
  private:

@@ -24,7 +24,6 @@ void RegionPermissions::revoke(PermissionId id) {
 }
 
 void RegionPermissions::poll(Time now, std::size_t enough) {
-  ages_.on_time(now);
   while (!parked_.empty() && parked_.front().until <= now)
     parked_.pop_front();
   while (!waiting_.empty() && events() < enough) {
@@ -44,32 +43,21 @@ void RegionPermissions::poll(Time now, std::size_t enough) {
   }
 }
 
-// Registers as much memory as the segment has, because drivers keep a stack for each size.
-bool RegionPermissions::park_one(Time now, std::size_t bytes) {
-  if (parked_.size() >= kParkedMax) return false;
-  if (parking_.empty() || parking_.back().size() < bytes) parking_.emplace_back(bytes);
-  MrPtr mr(
-      card_.verbs->reg_mr(card_.pd.get(), parking_.back().data(), bytes, IBV_ACCESS_LOCAL_WRITE),
-      {card_.verbs.get()});
-  if (mr == nullptr) return false;
-  parked_.push_back({now + kKeyLifetime, std::move(mr)});
-  return true;
-}
-
 // With a key that is young, a late packet of the segment before could overwrite data of the new one
 // that ordinary packets have brought. So keys are tried without remote access first. If the driver
-// has a stack of keys, the second registration gets the same key as the first.
+// has a stack of keys, the second registration gets the same key as the first. mlx5 has a stack for
+// each size, memory ordering and kind of memory, so the two may differ in remote access only.
 MrPtr RegionPermissions::register_fresh(Time now, std::span<std::byte> memory) {
-  for (std::size_t tries = 0; tries < kTries; ++tries) {
-    auto tried = registered_.register_piece(memory, IBV_ACCESS_LOCAL_WRITE);
+  for (std::size_t tries = 0; tries < kTries && parked_.size() < kParkedMax; ++tries) {
+    auto tried = registered_.register_piece(memory, kPlacedAccess & ~IBV_ACCESS_REMOTE_WRITE);
     if (tried == nullptr) break;
-    const bool is_young = ages_.is_young(tried->rkey);
-    tried.reset();
-    if (!is_young) {
-      auto mr = registered_.register_piece(memory, kPlacedAccess);
-      if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
+    if (ages_.is_young(tried->rkey)) {
+      parked_.push_back({now + kKeyLifetime, memory, std::move(tried)});
+      continue;
     }
-    if (!park_one(now, memory.size())) break;
+    tried.reset();
+    auto mr = registered_.register_piece(memory, kPlacedAccess);
+    if (mr == nullptr || !ages_.is_young(mr->rkey)) return mr;
   }
   return {nullptr, {card_.verbs.get()}};
 }
@@ -112,7 +100,9 @@ bool RegionPermissions::revoke_link(LinkId link) {
   return ended;
 }
 
+// Also ends what keeps the memory registered for the sake of its key, which stays young.
 bool RegionPermissions::revoke_memory(std::span<const std::byte> memory) {
+  std::erase_if(parked_, [&](const Parked& parked) { return overlap(parked.memory, memory); });
   bool ended = true;
   for (auto at = entries_.begin(); at != entries_.end();) {
     if (!overlap(at->second.memory, memory)) {

@@ -3,13 +3,12 @@
 // device. It costs four system calls for each segment, two of them to look at the key.
 //
 // Some drivers keep a stack of keys, so that the next registration has the key of the last one that
-// ended. Such keys are parked for kKeyLifetime: a registration of other memory, without remote
-// access, takes them from the stack.
+// ended. Such a key is parked for kKeyLifetime: a registration of the memory, without remote
+// access, keeps it from the stack. The end of the memory's own registration ends that, too.
 #pragma once
 
 #include <deque>
 #include <map>
-#include <vector>
 
 #include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/permissions/permission_pool.h"
@@ -18,8 +17,9 @@ namespace dlcp::datapath {
 
 class RegionPermissions final : public PermissionPool {
  public:
-  RegionPermissions(VerbsCard& card, MemoryRegions& registered, PlacementCounters& counters)
-      : PermissionPool(counters), card_(card), registered_(registered) {}
+  RegionPermissions(VerbsCard& card, MemoryRegions& registered, PlacementCounters& counters,
+                    KeyAges& ages)
+      : PermissionPool(counters, ages), card_(card), registered_(registered) {}
 
   void permit(PermissionId id, LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
@@ -39,7 +39,6 @@ class RegionPermissions final : public PermissionPool {
   void give(Time now, Entries::iterator entry);
   bool end(Entry& entry);
   MrPtr register_fresh(Time now, std::span<std::byte> memory);
-  bool park_one(Time now, std::size_t bytes);
 
   VerbsCard& card_;
   MemoryRegions& registered_;
@@ -47,9 +46,9 @@ class RegionPermissions final : public PermissionPool {
 
   struct Parked {
     Time until;
+    std::span<const std::byte> memory;
     MrPtr mr;
   };
-  std::vector<std::vector<std::byte>> parking_;  // memory of parked keys; the last is the largest
   std::deque<Parked> parked_;
 };
 

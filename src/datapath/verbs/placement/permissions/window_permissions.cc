@@ -13,9 +13,10 @@ constexpr unsigned kIndexBits = 24;  // of a token
 Result<std::unique_ptr<WindowPermissions>> WindowPermissions::open(VerbsCard& card,
                                                                    MemoryRegions& registered,
                                                                    std::size_t windows_max,
-                                                                   PlacementCounters& counters) {
+                                                                   PlacementCounters& counters,
+                                                                   KeyAges& ages) {
   std::unique_ptr<WindowPermissions> pool(
-      new WindowPermissions(card, registered, windows_max, counters));
+      new WindowPermissions(card, registered, windows_max, counters, ages));
   auto work = WorkQueue::open(card, counters);
   if (!work) return work.error();
   pool->work_ = std::move(work).value();
@@ -34,7 +35,6 @@ void WindowPermissions::revoke(PermissionId id) {
 }
 
 void WindowPermissions::poll(Time now, std::size_t) {
-  ages_.on_time(now);
   for (; !resting_.empty() && resting_.front().until <= now; resting_.pop_front())
     free_.push_back(resting_.front().window);
   // Twice, because binds of the first pass may be done already.

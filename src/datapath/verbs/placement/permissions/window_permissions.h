@@ -24,7 +24,8 @@ class WindowPermissions final : public PermissionPool {
 
   static Result<std::unique_ptr<WindowPermissions>> open(VerbsCard& card, MemoryRegions& registered,
                                                          std::size_t windows_max,
-                                                         PlacementCounters& counters);
+                                                         PlacementCounters& counters,
+                                                         KeyAges& ages);
 
   void permit(PermissionId id, LinkId link, std::span<std::byte> memory) override;
   void revoke(PermissionId id) override;
@@ -62,8 +63,11 @@ class WindowPermissions final : public PermissionPool {
   };
 
   WindowPermissions(VerbsCard& card, MemoryRegions& registered, std::size_t windows_max,
-                    PlacementCounters& counters)
-      : PermissionPool(counters), card_(card), registered_(registered), windows_max_(windows_max) {}
+                    PlacementCounters& counters, KeyAges& ages)
+      : PermissionPool(counters, ages),
+        card_(card),
+        registered_(registered),
+        windows_max_(windows_max) {}
   void collect(Time now);
   void on_done(Time now, const WorkQueue::Done& done);
   void reopen(Time now);

@@ -156,24 +156,27 @@ std::string check_windows(VerbsCard& card, Loop& loop, PlacementAbility& ability
   return "";
 }
 
+// Returns why regions cannot be used; empty if they can. The loop is another one than that of the
+// windows, because a failed test may have broken the first. The memory is the host's, also for
+// permissions in a dma-buf: there is none before the application has GPU memory.
+std::string check_regions(VerbsCard& card, PlacementTransport transport, Duration& time) {
+  auto loop = Loop::open(card, transport);
+  if (!loop) return loop.error().what;
+  RegionWay way(card, *loop.value());
+  std::string wrong = check_way(way, *loop.value(), transport);
+  if (wrong.empty()) time = time_of(way);
+  return wrong;
+}
+
 void check_permissions(VerbsCard& card, Loop& loop, PlacementAbility& ability) {
   const std::string windows = check_windows(card, loop, ability);
   if (windows.empty()) return;
   ability.reason = "memory windows: " + windows;
-  // Another loop: a failed test may have broken the first.
-  auto again = Loop::open(card, ability.transport);
-  if (!again) {
-    ability.reason += "; memory regions: " + again.error().what;
-    return;
-  }
-  RegionWay way(card, *again.value());
-  const std::string regions = check_way(way, *again.value(), ability.transport);
-  if (!regions.empty()) {
+  const std::string regions = check_regions(card, ability.transport, ability.permit_time);
+  if (regions.empty())
+    ability.permissions = PermissionKind::kRegion;
+  else
     ability.reason += "; memory regions: " + regions;
-    return;
-  }
-  ability.permissions = PermissionKind::kRegion;
-  ability.permit_time = time_of(way);
 }
 
 // Flushes and writes to GPU memory are such reads. Returns what is wrong; empty if nothing is.
@@ -199,13 +202,19 @@ std::string check_read(VerbsCard& card) {
   return done && done->succeeded && to == from ? "" : kFails;
 }
 
-// The GPU memory that the device can access; why not more is added to `reason`.
-GpuAccess check_gpu_access(VerbsCard& card, const GpuAccess& by_driver, std::string& reason) {
-  if (!by_driver.dma_buf && !by_driver.peer_memory) return {};
-  const std::string wrong = check_read(card);
-  if (wrong.empty()) return by_driver;
-  reason += fmt::format("{}GPU memory: {}", reason.empty() ? "" : "; ", wrong);
-  return {};
+// Sets the GPU memory that the device can use; why not more is added to the reason.
+void check_gpu_memory(VerbsCard& card, const GpuAccess& by_driver, PlacementAbility& ability) {
+  if (!by_driver.dma_buf && !by_driver.peer_memory) return;
+  std::string wrong = check_read(card);
+  if (wrong.empty()) {
+    ability.gpu = by_driver;
+    if (by_driver.dma_buf && ability.permissions == PermissionKind::kWindow)
+      wrong = check_regions(card, ability.transport, ability.region_time);
+    if (wrong.empty()) return;
+    ability.gpu.dma_buf = false;
+    wrong = "dma-buf needs permissions by memory regions: " + wrong;
+  }
+  ability.reason += fmt::format("{}GPU memory: {}", ability.reason.empty() ? "" : "; ", wrong);
 }
 
 }  // namespace
@@ -232,7 +241,7 @@ Result<PlacementAbility> self_test(std::shared_ptr<Verbs> verbs, const RocePort&
     if (wrong.empty()) {
       if (!reasons.empty() && !ability.reason.empty()) reasons += "; ";
       ability.reason = reasons + ability.reason;
-      ability.gpu = check_gpu_access(card, gpu, ability.reason);
+      check_gpu_memory(card, gpu, ability);
       return ability;
     }
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", name, wrong);

@@ -3,7 +3,9 @@
 //
 // It checks that writes arrive with their immediates; that a write with a revoked key is dropped,
 // costs no receive and does not break the queue pair; that window keys change; and, with writes
-// under way at every moment of revocation, that no byte changes after it.
+// under way at every moment of revocation, that no byte changes after it. Permissions by regions
+// are tested if windows cannot be used, and if the driver can register dma-bufs, where there are
+// none.
 #pragma once
 
 #include <memory>
