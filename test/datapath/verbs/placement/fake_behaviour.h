@@ -66,7 +66,7 @@ struct FakeBehaviour {
   std::size_t dead_keys = 0;   // writes refused because of the key
   std::size_t no_receive = 0;  // lost because no receive was posted
   std::size_t binds = 0, reads = 0;
-  std::map<std::uint32_t, int> writable;  // how often a region with this key permitted writes
+  std::map<std::uint32_t, int> writable;  // how often writes with this key were permitted
   std::vector<ibv_qp_attr> ready;         // attributes of each change to the state RTR
 };
 

@@ -126,7 +126,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
       keys_.erase(window->rkey);
       window->rkey = ibv_inc_rkey(window->rkey);
       window->region = info.length > 0 ? info.mr : nullptr;
-      if (info.length > 0) {
+      if (info.length > 0 && ++writable[window->rkey] > 0) {
         keys_[window->rkey] = {reinterpret_cast<std::byte*>(info.addr),
                                static_cast<std::size_t>(info.length)};
       }

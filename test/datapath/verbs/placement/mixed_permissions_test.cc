@@ -192,6 +192,31 @@ TEST_CASE("a key of one kind does not come back in the other within a second") {
   CHECK(granted > 500);
 }
 
+TEST_CASE("no key of either kind permits writes again within a second, not even before its check") {
+  Mixed pair;
+  pair.card->shares_keys = true;
+  std::size_t granted = 0;
+  for (int round = 0; round < 20; ++round) {
+    // Closing the link frees its windows.
+    const LinkId link = pair.b.placer().open_link(pair.a.datapath->local_address(), {}).value();
+    for (int i = 0; i < round; ++i) {
+      const PermissionId window = pair.b.placer().permit(link, pair.b.piece(0, 4));
+      granted += pair.events().front().kind == Kind::kGranted ? 1 : 0;
+      if (i + 1 < round) pair.b.placer().revoke(window);
+      pair.events();
+    }
+    const PermissionId region = pair.b.placer().permit(pair.b.link, pair.on_gpu(0, 4));
+    granted += pair.events().front().kind == Kind::kGranted ? 1 : 0;
+    pair.b.placer().revoke(region);
+    pair.events();
+    pair.b.placer().close_link(link);
+  }
+  CHECK(granted > 20);
+  CHECK(pair.card->writable.size() >= granted);
+  for (const auto& [key, times] : pair.card->writable)
+    CHECK(times == 1);
+}
+
 TEST_CASE("the end of the registration of a dma-buf ends the regions that park its keys") {
   Mixed pair;
   pair.card->reuses_keys = true;

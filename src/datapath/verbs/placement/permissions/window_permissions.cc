@@ -6,7 +6,8 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr Duration kReopenPause = 1s;
-constexpr unsigned kIndexBits = 24;  // of a token
+constexpr unsigned kIndexBits = 24;          // of a token
+constexpr std::uint32_t kKeyCounter = 0xff;  // the bits of a key that a bind increases
 
 }  // namespace
 
@@ -35,15 +36,16 @@ void WindowPermissions::revoke(PermissionId id) {
 }
 
 void WindowPermissions::poll(Time now, std::size_t) {
+  now_ = now;
   for (; !resting_.empty() && resting_.front().until <= now; resting_.pop_front())
     free_.push_back(resting_.front().window);
   // Twice, because binds of the first pass may be done already.
   for (int pass = 0; pass < 2; ++pass) {
-    collect(now);
-    reopen(now);
+    collect();
+    reopen();
     advance_all();
   }
-  collect(now);
+  collect();
 }
 
 void WindowPermissions::advance_all() {
@@ -55,15 +57,15 @@ void WindowPermissions::advance_all() {
   }
 }
 
-void WindowPermissions::collect(Time now) {
+void WindowPermissions::collect() {
   while (const auto done = work_->next())
-    on_done(now, *done);
+    on_done(*done);
 }
 
 // A broken queue has no outstanding requests any more when this is called.
-void WindowPermissions::reopen(Time now) {
-  if (!work_->is_broken() || now < reopen_at_) return;
-  reopen_at_ = now + kReopenPause;
+void WindowPermissions::reopen() {
+  if (!work_->is_broken() || now_ < reopen_at_) return;
+  reopen_at_ = now_ + kReopenPause;
   if (auto again = WorkQueue::open(card_, counters_)) work_ = std::move(again).value();
 }
 
@@ -71,7 +73,7 @@ std::size_t WindowPermissions::token_of(std::size_t window) const {
   return std::size_t{windows_[window].serial} << kIndexBits | window;
 }
 
-void WindowPermissions::on_done(Time now, const WorkQueue::Done& done) {
+void WindowPermissions::on_done(const WorkQueue::Done& done) {
   const std::size_t index = done.token & ((std::size_t{1} << kIndexBits) - 1);
   if (done.token != token_of(index)) return;  // the window has been freed
   const auto entry = entries_.find(windows_[index].user);
@@ -86,7 +88,7 @@ void WindowPermissions::on_done(Time now, const WorkQueue::Done& done) {
     waiting_.push_back(entry->first);
   } else if (of.state == State::kUnbinding) {
     report_revoked(entry->first);
-    put_back(now, index);
+    put_back(index);
     entries_.erase(entry);
   } else {
     of.state = State::kBound;
@@ -167,11 +169,14 @@ void WindowPermissions::end(Entries::iterator entry) {
   entries_.erase(entry);
 }
 
+// A window that would get a young key rests instead: with that key, a late packet could overwrite
+// data that ordinary packets have brought, until the end of the bind is known.
 std::optional<std::size_t> WindowPermissions::take_window() {
-  if (!free_.empty()) {
+  while (!free_.empty()) {
     const std::size_t window = free_.front();
     free_.pop_front();
-    return window;
+    if (!gets_young_key(window)) return window;
+    rest(window);
   }
   if (unmade_.empty() && windows_.size() >= windows_max_) return std::nullopt;
   MwPtr mw(card_.verbs->alloc_mw(card_.pd.get()), {card_.verbs.get()});
@@ -185,25 +190,38 @@ std::optional<std::size_t> WindowPermissions::take_window() {
   }
   windows_[index].mw = std::move(mw);
   windows_[index].binds = 0;
-  return index;
+  if (!gets_young_key(index)) return index;
+  rest(index);
+  return std::nullopt;
 }
 
-void WindowPermissions::put_back(Time now, std::size_t window) {
-  windows_[window].user = PermissionId::kNone;
-  if (windows_[window].binds < kBindsMax) {
-    free_.push_back(window);
-    return;
-  }
+bool WindowPermissions::gets_young_key(std::size_t window) const {
+  return ages_.is_young(ibv_inc_rkey(windows_[window].mw->rkey));
+}
+
+void WindowPermissions::rest(std::size_t window) {
   windows_[window].binds = 0;
-  resting_.push_back({now + kKeyLifetime, window});
+  resting_.push_back({now_ + kKeyLifetime, window});
 }
 
+void WindowPermissions::put_back(std::size_t window) {
+  windows_[window].user = PermissionId::kNone;
+  if (windows_[window].binds < kBindsMax)
+    free_.push_back(window);
+  else
+    rest(window);
+}
+
+// Afterwards the driver may give any key that the window had to another window or region.
 bool WindowPermissions::free_window(std::size_t window) {
   Window& of = windows_[window];
-  const std::uint32_t key = of.mw->rkey;
+  std::uint32_t key = of.mw->rkey;
   if (card_.verbs->dealloc_mw(of.mw.get()) != 0) return false;
   (void)of.mw.release();
-  ages_.on_revoked(key);
+  for (unsigned i = 0; i <= of.binds; ++i) {
+    ages_.on_revoked(key);
+    key = (key & ~kKeyCounter) | ((key - 1) & kKeyCounter);
+  }
   of.user = PermissionId::kNone;
   ++of.serial;
   unmade_.push_back(window);

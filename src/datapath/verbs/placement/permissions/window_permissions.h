@@ -68,16 +68,18 @@ class WindowPermissions final : public PermissionPool {
         card_(card),
         registered_(registered),
         windows_max_(windows_max) {}
-  void collect(Time now);
-  void on_done(Time now, const WorkQueue::Done& done);
-  void reopen(Time now);
+  void collect();
+  void on_done(const WorkQueue::Done& done);
+  void reopen();
   void advance_all();
   bool advance(Entries::iterator entry);
   void bind(Entries::iterator entry);
   void unbind(Entries::iterator entry);
   void end(Entries::iterator entry);
   std::optional<std::size_t> take_window();
-  void put_back(Time now, std::size_t window);
+  void put_back(std::size_t window);
+  bool gets_young_key(std::size_t window) const;
+  void rest(std::size_t window);
   bool free_window(std::size_t window);
   std::size_t token_of(std::size_t window) const;
   template <class Matches>
@@ -92,6 +94,7 @@ class WindowPermissions final : public PermissionPool {
   std::deque<std::size_t> free_;
   std::deque<Resting> resting_;
   Entries entries_;
+  Time now_;        // of the last poll()
   Time reopen_at_;  // the next attempt, if work_ is broken
 };
 
