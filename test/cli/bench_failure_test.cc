@@ -34,6 +34,17 @@ TEST_CASE("faults of a plugin are wrong data and exit code 1, and without a faul
        {101}},
       // The readers of flagged lines detect it.
       {"flip", {"--flags", "ll", "--size", "16K", "--iterations", "60"}, 1, {1, 1}},
+      // The canary in a receive buffer detects it, on each rank.
+      {"late",
+       {"--mode", "ring", "--ranks", "2", "--size", "8M", "--iterations", "3", "--canary"},
+       1,
+       {2, 2},
+       {2, 2}},
+      {"",
+       {"--mode", "ring", "--ranks", "2", "--size", "8M", "--iterations", "3", "--canary"},
+       0,
+       {0, 0},
+       {0, 0}},
       // Bytes behind the receive buffer.
       {"overrun", {"--iterations", "10"}, 1, {}},
   };

@@ -1,14 +1,17 @@
 // The reference TCP plugin with one fault, chosen by MISBEHAVE, to test whether `dlcp bench`
-// detects it: flip (a byte changes), swap (two blocks of 1 KiB are exchanged), swap_messages (two
-// messages are exchanged), hang (requests no longer complete), overrun (a byte is written behind
-// the receive buffer), crash, refuse.
+// detects it. flip: a byte changes; swap: two blocks of 1 KiB are exchanged; swap_messages: two
+// messages are exchanged; hang: requests no longer complete; overrun: a byte is written behind the
+// receive buffer; late: a byte is written to a receive buffer after its data was used. Also crash
+// and refuse.
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nccl/abi/net_v11.h"
 
@@ -22,6 +25,8 @@ const NetV11* g_real = nullptr;
 std::string g_fault;
 int g_sends = 0;
 int g_tests = 0;
+std::map<void*, unsigned char*> g_receiving;  // by request
+std::vector<unsigned char*> g_received;
 constexpr int kFrom = 20;  // the first messages are not changed
 
 ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle, void* phandle,
@@ -39,7 +44,18 @@ ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandl
 ResultCode irecv(void* comm, int n, void** data, std::size_t* sizes, int* tags, void** mhandles,
                  void** phandles, void** request) {
   if (g_fault == "overrun") static_cast<unsigned char*>(data[0])[sizes[0]] ^= 1;
-  return g_real->irecv(comm, n, data, sizes, tags, mhandles, phandles, request);
+  const ResultCode result = g_real->irecv(comm, n, data, sizes, tags, mhandles, phandles, request);
+  if (*request != nullptr) g_receiving[*request] = static_cast<unsigned char*>(data[0]);
+  return result;
+}
+
+// At most four buffers of a ring are posted or in use, so the data of the fifth last was used.
+void end_receive(void* request) {
+  const auto found = g_receiving.find(request);
+  if (found == g_receiving.end()) return;
+  g_received.push_back(found->second);
+  g_receiving.erase(found);
+  if (g_fault == "late" && g_received.size() == kFrom) g_received[kFrom - 5][1000] ^= 1;
 }
 
 ResultCode test(void* request, int* done, int* sizes) {
@@ -47,7 +63,9 @@ ResultCode test(void* request, int* done, int* sizes) {
     *done = 0;
     return ResultCode::kSuccess;
   }
-  return g_real->test(request, done, sizes);
+  const ResultCode result = g_real->test(request, done, sizes);
+  if (*done != 0) end_receive(request);
+  return result;
 }
 
 ResultCode init(void** ctx, std::uint64_t id, NetCommConfigV11* config, DebugLogger logger,

@@ -16,6 +16,9 @@ class AllReducer {
   virtual std::uint64_t bytes_received() const = 0;  // since the beginning
   // Contributions missing from what this rank received, since the beginning.
   virtual std::uint64_t contributions_lost() const { return 0; }
+  // Bytes of receive buffers that changed after their use, if a canary watches them. Only between
+  // two all-reduces.
+  virtual std::uint64_t bytes_overwritten() { return 0; }
 };
 
 }  // namespace dlcp::cli

@@ -5,7 +5,8 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kSlots = 4;
+constexpr std::size_t kSlots = 4;                // posted or in use at a time, on each side
+constexpr std::size_t kWatchedSlots = 8;         // with a canary
 constexpr std::size_t kPieceBytes = 128 * 1024;  // reduced between two polls of the network
 
 // The step of message `number` since the start, with `per_run` messages per all-reduce.
@@ -19,12 +20,14 @@ void* phandle(ProxyOperation* operation, std::uint64_t number, std::size_t per_r
 }  // namespace
 
 RingChannel::RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
-                         const Reduction& reduction)
+                         const Reduction& reduction, bool has_canary)
     : reduction_(reduction),
       element_bytes_(reduction.element_bytes()),
       steps_(plan_ring(first, count, hop.rank, hop.ranks, element_bytes_)),
       send_(hop.net, hop.send_comm, Lane::Way::kSend, kSlots, kRingSliceBytes),
-      recv_(hop.net, hop.recv_comm, Lane::Way::kReceive, kSlots, kRingSliceBytes) {
+      recv_(hop.net, hop.recv_comm, Lane::Way::kReceive, has_canary ? kWatchedSlots : kSlots,
+            kRingSliceBytes) {
+  if (has_canary) canary_.emplace(recv_.slots(), kRingSliceBytes);
   for (const RingStep& step : steps_) {
     receives_per_run_ += step.receives;
     sends_per_run_ += step.sends;
@@ -58,9 +61,10 @@ bool RingChannel::test() {
 bool RingChannel::post() {
   bool moved = false;
   // NCCL posts receives of a whole slice, even for shorter messages.
-  while (
-      recv_.posted() < to_post_ && recv_.posted() - consumed_ < kSlots &&
-      recv_.post(kRingSliceBytes, phandle(receiving_.get(), recv_.posted(), receives_per_run_))) {
+  while (recv_.posted() < to_post_ && recv_.posted() - consumed_ < kSlots) {
+    if (canary_) canary_->check_before(recv_.posted());
+    if (!recv_.post(kRingSliceBytes, phandle(receiving_.get(), recv_.posted(), receives_per_run_)))
+      break;
     if (receiving_ != nullptr)
       receiving_->receive_posted(in_run(recv_.posted() - 1, receives_per_run_));
     moved = true;
@@ -109,8 +113,15 @@ void RingChannel::finish_step(const RingStep& step) {
       lost_ += count_lost(arrived, step.count) * step.sum_of;
     }
     consumed_++;
+    if (canary_) canary_->fill_next();
   }
   if (step.sends) prepared_++;
+}
+
+std::uint64_t RingChannel::bytes_overwritten() {
+  if (!canary_) return 0;
+  canary_->check_all();
+  return canary_->changed_bytes();
 }
 
 bool RingChannel::step(const void* input, void* output) {

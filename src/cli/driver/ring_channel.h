@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "cli/driver/canary.h"
 #include "cli/driver/lane.h"
 #include "cli/driver/reduce.h"
 #include "cli/driver/ring_plan.h"
@@ -26,9 +28,10 @@ struct RingHop {
 
 class RingChannel {
  public:
-  // For elements [first, first + count) of a vector.
+  // For elements [first, first + count) of a vector. With `has_canary`, receive buffers are watched
+  // between their use and the next receive, and there are more of them, so that each rests longer.
   RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
-              const Reduction& reduction = {});
+              const Reduction& reduction = {}, bool has_canary = false);
 
   // Starts the next all-reduce. `nccl` describes it to the plugin as part of `collective`; null:
   // not described.
@@ -37,6 +40,8 @@ class RingChannel {
   bool done() const { return at_ == steps_.size() && send_.under_way() == 0 && unposted() == 0; }
   std::uint64_t bytes_received() const { return bytes_; }
   std::uint64_t contributions_lost() const { return lost_; }
+  // Bytes of watched buffers that were changed since the start. Only between two all-reduces.
+  std::uint64_t bytes_overwritten();
 
  private:
   bool test();
@@ -50,6 +55,7 @@ class RingChannel {
   std::vector<RingStep> steps_;
   Lane send_;
   Lane recv_;
+  std::optional<Canary> canary_;
   std::size_t receives_per_run_ = 0;
   std::size_t sends_per_run_ = 0;
   std::unique_ptr<ProxyOperation> sending_, receiving_;  // null without NcclPart

@@ -59,6 +59,7 @@ struct BenchCase {
   LineFlags flags = LineFlags::kNone;
   Data data = Data::kRandom;  // streams and lat
   bool check = true;
+  bool canary = false;  // rings: watch receive buffers after their use
   std::uint64_t seed = 1;
   Idle idle = Idle::kAuto;
   bool pin = false;

@@ -180,6 +180,9 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
                        c.ranks));
   check_ranks(c, world_size);
   if (c.data != Data::kRandom && !traits.makes_payload) check_data(c);
+  if (c.canary &&
+      ((c.mode != Mode::kRing && c.mode != Mode::kAllReduce) || by_collnet(c.algorithm)))
+    refuse("--canary can be used only with mode ring, and allreduce with --algo ring");
   if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers can be used only with mode ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns works only if all ranks run on one machine");
   c.namespaces = namespaces_for(c, planned);
@@ -211,10 +214,11 @@ std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) con
              name_of(c.flags), name_of(c.data)) +
          fmt::format(
              "--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n--iterations {}\n"
-             "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}\n"
-             "number of --plugin {}\n--turns {}",
+             "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--canary {}\n"
+             "--loss-budget {}\nnumber of --plugin {}\n--turns {}",
              given(ranks), given(inflight), given(channels), c.layers, c.iterations, given(seconds),
-             given(warmup_seconds), c.seed, no_check, c.loss_budget, plugins.size(), given(turns));
+             given(warmup_seconds), c.seed, no_check, c.canary, c.loss_budget, plugins.size(),
+             given(turns));
 }
 
 namespace {
@@ -299,6 +303,9 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
       "networks with more ranks than cores), or auto: spin if every rank has a core (default)");
   add_flag(bench, "--pin", c.pin, "Pin each rank to one core; the ranks take the cores in turn");
   add_flag(bench, "--no-check", o.no_check, "Do not compare the data that arrives");
+  add_flag(bench, "--canary", c.canary,
+           "Rings: fill each receive buffer after its use, and check that nothing changes it until "
+           "it is posted again; changed bytes are wrong data");
   auto* kill = add_count(bench, "--kill-rank", c.kill_rank, {0, 1'000'000},
                          "SIGKILL this rank; every other must report an error");
   need(add_count(bench, "--kill-after-ms", c.kill_after_ms, {0, 86'400'000},

@@ -42,7 +42,8 @@ class RingLayer final : public AllReducer {
     for (std::size_t c = 0; c < parts; c++) {
       const std::size_t first = std::min(begin + c * part, end);
       channels_.push_back(std::make_unique<RingChannel>(hop_of(static_cast<int>(c)), first,
-                                                        std::min(part, end - first), reduction));
+                                                        std::min(part, end - first), reduction,
+                                                        session.bench_case.canary));
     }
   }
 
@@ -69,6 +70,12 @@ class RingLayer final : public AllReducer {
   }
   std::uint64_t contributions_lost() const override {
     return sum_of(channels_, &RingChannel::contributions_lost);
+  }
+  std::uint64_t bytes_overwritten() override {
+    std::uint64_t bytes = 0;
+    for (auto& channel : channels_)
+      bytes += channel->bytes_overwritten();
+    return bytes;
   }
 
  private:
@@ -160,6 +167,7 @@ class AllReduceRounds final : public Round {
   }
 
   void check(std::uint64_t iteration) override {
+    count_overwritten();
     if (c_.mode == Mode::kRing && c_.loss_budget == 0) {
       if (!c_.check) return;
       const std::size_t wrong = data_.count_wrong(iteration, 0, count_, output_.data());
@@ -180,6 +188,15 @@ class AllReduceRounds final : public Round {
   }
 
  private:
+  void count_overwritten() {
+    std::uint64_t bytes = 0;
+    for (const auto& reducer : reducers_)
+      bytes += reducer->bytes_overwritten();
+    const std::uint64_t more = bytes - std::exchange(overwritten_before_, bytes);
+    const std::size_t element = c_.reduction.element_bytes();
+    s_.result.wrong += Mismatch{more, (more + element - 1) / element};
+  }
+
   // A ring's ranks count what is missing when it arrives, so their result must be exact here.
   ReduceData::May may() const {
     if (sums_by_switch(c_)) return ReduceData::May::kRound;
@@ -193,6 +210,7 @@ class AllReduceRounds final : public Round {
   ReduceData data_;
   std::size_t count_;
   std::uint64_t lost_before_ = 0;
+  std::uint64_t overwritten_before_ = 0;
   std::vector<std::byte> input_;
   std::vector<std::byte> output_;
 };
