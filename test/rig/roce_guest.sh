@@ -4,17 +4,44 @@
 # while links, processes and devices fail. It judges nothing: the results of every step are files in OUT, named after
 # the step.
 #
-#   roce_guest.sh BUILD OUT [STEP...]
+#   roce_guest.sh BUILD OUT short|long|STEP...
+#
+# A step CARRIER_CASE sends its data by one of three carriers: ud (UD, with copies), or uc and rc (packets that the
+# receiver's card places, over UC or RC). Cases that are missing for a carrier:
+#   overload  uc, rc: roce_traffic does not place packets. The switch sees only DSCP and ECN, which the captures of
+#             `clean` show for each carrier
+#   tags      rc: messages that may lose data are not placed over RC. uc: only in `long`
+#   weighted  rc: only in `long`; the marks are set as for uc
+#   doubled   ud: no card writes late packets; the core drops duplicates, which its own tests cover
+# shellcheck disable=SC2317  # the cases are called by name
 set -u
 build=$1 out=$2
 shift 2
-steps=${*:-chosen placed placing clean lossy marked weighted overload tags speed flap killed down removed}
+short='chosen placed speed mixed
+  ud_clean ud_lossy ud_marked ud_weighted ud_overload ud_tags ud_flap ud_killed ud_down ud_removed
+  uc_clean uc_lossy uc_doubled uc_marked uc_weighted uc_flap uc_killed uc_down uc_removed
+  rc_clean rc_lossy rc_doubled rc_marked rc_flap rc_killed rc_down rc_removed'
+case $* in
+  short) steps=$short ;;
+  long) steps="$short uc_tags rc_weighted" ;;
+  *) steps=$* ;;
+esac
 step_start=$(cut -d' ' -f1 /proc/uptime)
 export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
 mkdir /tmp/out
 cd /tmp/out || exit 1 # in memory; files go to OUT at the end of each step
 
-asked() { [[ " $steps " == *" $1 "* ]]; }
+over() { # CARRIER
+  carrier=$1 messages=(--size 64K) ring=(--mode ring --ranks 4 --size 256K)
+  unset DLCP_ROCE_PLACEMENT DLCP_COMPRESS
+  [[ $carrier != ud ]] || return
+  export DLCP_ROCE_PLACEMENT=on DLCP_COMPRESS=off # compressed messages are copied
+  messages=(--size 256K) ring=(--mode ring --ranks 4 --size 1M)
+  [[ $carrier = rc ]] || return
+  # Over RC nothing is placed while round trips are long: little is in flight.
+  export DLCP_ROCE_PLACEMENT=rc
+  messages=(--size 128K --inflight 2)
+}
 step() { # NAME: prints how long the step took
   local now
   now=$(cut -d' ' -f1 /proc/uptime)
@@ -56,14 +83,11 @@ slow_red() { # RATE [MIN MAX [PROBABILITY]]
     avpkt 4200 burst 10 bandwidth "$1" probability "${4:-0.1}" ecn
 }
 
-modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum act_gact
-export DLCP_PEER_TIMEOUT=10
-
 # Ranks with different settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
 pair() {
   local rank pids=()
   for rank in 0 1; do
-    # shellcheck disable=SC2086  # several settings
+    # shellcheck disable=SC2046  # several settings
     env $([[ $rank = 0 ]] && echo "$2" || echo "$3") "$build/bin/dlcp" bench --plugin "$build/lib/libnccl-net-dlcp.so" \
       --rank $rank --world 2 --rendezvous 127.0.0.1:4900 --idle yield --json "${@:4}" >"$1.$rank.json" 2>"$1.$rank.log" &
     pids+=($!)
@@ -75,7 +99,7 @@ pair() {
   cat "$1.0.log" "$1.1.log" >"$1.log"
 }
 
-if asked chosen; then
+case_chosen() {
   few=(--mode bw --size 64K --iterations 50)
   (
     unset DLCP_DATAPATH
@@ -92,10 +116,9 @@ if asked chosen; then
     for port in 1 2; do at_switch tc qdisc del dev p$port clsact; done
     pair chosen_strict "DLCP_DATAPATH=verbs DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
   )
-  step chosen
-fi
+}
 
-if asked placed; then
+case_placed() {
   placed() { # NAME RULE NETEM-ARGUMENT...
     local port # towards host 1 pass only the acknowledgements of reliable queue pairs
     (($# < 3)) || for port in 1 2; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:3}"; done
@@ -115,42 +138,14 @@ if asked placed; then
   unset reliable
   placed unsafe none duplicate 5% delay 100ms reorder 95%
   "$build/bin/dlcp" doctor >placed_doctor.txt 2>&1
-  step placed
-fi
+}
 
-if asked placing; then # the same through the plugin
-  export DLCP_COMPRESS=off # compressed messages are copied
-  placing() { # NAME NETEM-ARGUMENT...
-    local port
-    (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc add dev p$port root netem limit 20000 "${@:2}"; done
-    bench placing_$1_bw --mode bw "${messages[@]}" --seconds 3
-    bench placing_$1_ring --mode ring --ranks 4 --size 1M --iterations 4
-    (($# < 2)) || for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
-  }
-  for queues in on rc; do # UC, and RC, over which nothing is placed while round trips are long: little is in flight
-    export DLCP_ROCE_PLACEMENT=$queues
-    if [[ $queues = on ]]; then prefix='' messages=(--size 256K); else prefix=rc_ messages=(--size 128K --inflight 2); fi
-    placing ${prefix}clean
-    placing ${prefix}lossy loss 1% delay 1ms reorder 10%
-    placing ${prefix}doubled loss 1% duplicate 5% delay 100ms reorder 95%
-  done
-  # A link that is down for longer than the card repeats.
-  begin placing_rc_flap --mode bw "${messages[@]}" --seconds 5
-  under_way
-  for outage in 1 2 3; do
-    at_switch ip link set p2 down
-    sleep 0.8
-    at_switch ip link set p2 up
-    sleep 0.5
-  done
-  await placing_rc_flap
-  export DLCP_ROCE_PLACEMENT=on
-  pair placing_mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20
-  unset DLCP_ROCE_PLACEMENT DLCP_COMPRESS
-  step placing
-fi
+case_mixed() { # the other end does not place data
+  over uc
+  pair mixed "DLCP_HCA==rxe1" "DLCP_HCA==rxe2 DLCP_ROCE_PLACEMENT=off" --mode bw --size 256K --iterations 20
+}
 
-if asked clean; then
+case_clean() {
   capture() { # NAME TCPDUMP-ARGUMENT...
     # Not through at_switch, because tcpdump must be killed, not a shell around it.
     ip netns exec sw tcpdump -i p1 -w "$1.pcap" -U --immediate-mode "${@:2}" 2>/dev/null &
@@ -161,65 +156,81 @@ if asked clean; then
     kill "$capture" 2>/dev/null
     wait "$capture"
   }
-  capture clean_bw -s 200 -c 15000 udp
-  bench clean_bw --mode bw --size 64K --seconds 2
+  capture "${carrier}_clean_bw" -s 200 -c 15000 udp
+  bench "${carrier}_clean_bw" --mode bw "${messages[@]}" --seconds 2
   captured
-  bench clean_lat --mode lat --size 64,4K --iterations 100
-  capture clean_ring -s 200 -c 15000 udp
-  bench clean_ring --mode ring --ranks 4 --size 256K --iterations 6
+  [[ $carrier != ud ]] || bench ud_clean_lat --mode lat --size 64,4K --iterations 100
+  capture "${carrier}_clean_ring" -s 200 -c 15000 udp
+  bench "${carrier}_clean_ring" "${ring[@]}" --iterations 6
   captured
-  capture whole -c 200 udp
-  bench whole_lat --mode lat --size 4K --iterations 60
+  capture "${carrier}_whole" -c 400 udp
+  bench "${carrier}_whole_lat" --mode lat --size "$([[ $carrier = ud ]] && echo 4K || echo 64K)" --iterations 60
   captured
-  step clean
-fi
+}
 
-if asked lossy; then
+netem() { # NETEM-ARGUMENT...: on every port; without arguments no longer
+  local port
   for port in 1 2 3 4; do
-    at_switch tc qdisc add dev p$port root netem loss 1% delay 1ms reorder 10%
+    if (($#)); then
+      at_switch tc qdisc add dev p$port root netem limit 20000 "$@"
+    else
+      at_switch tc qdisc del dev p$port root
+    fi
   done
-  bench lossy_bw --mode bw --size 64K --seconds 2
-  counters lossy
-  bench lossy_lat --mode lat --size 64,4K --iterations 50
-  bench lossy_ring --mode ring --ranks 4 --size 256K --iterations 4
-  for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
-  step lossy
-fi
+}
 
-if asked marked; then
+case_lossy() {
+  netem loss 1% delay 1ms reorder 10%
+  bench "${carrier}_lossy_bw" --mode bw "${messages[@]}" --seconds 2
+  counters "${carrier}_lossy"
+  [[ $carrier != ud ]] || bench ud_lossy_lat --mode lat --size 64,4K --iterations 50
+  bench "${carrier}_lossy_ring" "${ring[@]}" --iterations 4
+  netem
+}
+
+case_doubled() {
+  netem loss 1% duplicate 5% delay 100ms reorder 95%
+  bench "${carrier}_doubled_bw" --mode bw "${messages[@]}" --seconds 2
+  bench "${carrier}_doubled_ring" "${ring[@]}" --iterations 4
+  netem
+}
+
+# Only bw over uc and rc here and below, to save time: short messages travel as over ud.
+case_marked() {
   slow_red 20mbit 12000 36000
-  bench marked_bw --mode bw --size 64K --seconds 3
-  bench marked_lat --mode lat --size 64,4K --iterations 50
-  bench marked_ring --mode ring --ranks 4 --size 256K --iterations 3
-  counters marked
+  bench "${carrier}_marked_bw" --mode bw "${messages[@]}" --seconds "$([[ $carrier = ud ]] && echo 3 || echo 2)"
+  if [[ $carrier = ud ]]; then
+    bench ud_marked_lat --mode lat --size 64,4K --iterations 50
+    bench ud_marked_ring "${ring[@]}" --iterations 3
+  fi
+  counters "${carrier}_marked"
   at_switch tc qdisc del dev p2 root
-  step marked
-fi
+}
 
-if asked weighted; then
+case_weighted() {
   at_switch tc qdisc add dev p2 root handle 1: tbf rate 60mbit burst 40000 limit 4000000
   at_switch tc qdisc add dev p2 parent 1:1 handle 2: ets bands 4 strict 1 quanta 8400 8400 4200 priomap 3 3 3 3 3 3 3 3
   for match in 40:1 18:2 20:3 22:3; do # DSCP:band
     at_switch tc filter add dev p2 parent 2: protocol ip flower ip_tos $((${match%:*} << 2))/0xfc classid "2:${match#*:}"
   done
-  bench weighted_bw --mode bw --size 64K --seconds 2
-  bench weighted_lat --mode lat --size 64,4K --iterations 50
-  bench weighted_ring --mode ring --ranks 4 --size 256K --iterations 3
-  at_switch tc -s class show dev p2 >weighted.classes
+  bench "${carrier}_weighted_bw" --mode bw "${messages[@]}" --seconds 2
+  if [[ $carrier = ud ]]; then
+    bench ud_weighted_lat --mode lat --size 64,4K --iterations 50
+    bench ud_weighted_ring "${ring[@]}" --iterations 3
+  fi
+  at_switch tc -s class show dev p2 >"${carrier}_weighted.classes"
   at_switch tc qdisc del dev p2 root
-  step weighted
-fi
+}
 
-if asked overload; then
+case_overload() {
   slow_red 60mbit
   # Twice the port's rate, a quarter of it protected.
   "$build/bin/roce_traffic" rxe1 rxe2 3600 5 4096 exact:1 bulk-droppable:3 >overload.json 2>overload.log
   counters overload
   at_switch tc qdisc del dev p2 root
-  step overload
-fi
+}
 
-if asked tags; then
+case_tags() {
   # A licensed ring, behind RED that drops packets that are not ECN-capable; then with marks without information.
   # If the guest gets too little processor time to overload that port, the port is made slower.
   overloaded_ring() { # NAME PROBABILITY
@@ -232,18 +243,17 @@ if asked tags; then
       (($(grep -o '"drops":[0-9]*' "$1.tc" | cut -d: -f2 | sort -n | tail -1) < 10)) || break
     done
   }
-  overloaded_ring tags_on 0.5
+  overloaded_ring "${carrier}_tags_on" 0.5
   at_switch tc qdisc add dev p2 clsact
   for dscp in 10 12 14 20 22; do
     at_switch tc filter add dev p2 egress protocol ip flower ip_tos $((dscp << 2))/0xfc \
       action pedit ex munge ip tos set 0 retain 0x03 pipe csum ip
   done
-  overloaded_ring tags_off 0.15
+  overloaded_ring "${carrier}_tags_off" 0.15
   at_switch tc qdisc del dev p2 clsact
-  step tags
-fi
+}
 
-if asked speed; then
+case_speed() {
   perftest() { # NAME PROGRAM TRANSPORT
     local server
     type -P "$2" >/dev/null || return
@@ -261,40 +271,60 @@ if asked speed; then
     perftest perftest_write$attempt ib_write_bw UC
     DLCP_ROCE_PLACEMENT=on DLCP_COMPRESS=off bench speed_placed$attempt --mode bw --size 1M --seconds 2
   done
-  step speed
-fi
+}
 
-if asked flap; then
-  begin flap_bw --mode bw --size 64K --seconds 5
+case_flap() {
+  local outages=(1.5) outage
+  # Longer than the card repeats, and again, while a path may be connected again.
+  [[ $carrier != rc ]] || outages=(0.8 0.8 0.8)
+  begin "${carrier}_flap_bw" --mode bw "${messages[@]}" --seconds 5
   under_way
-  at_switch ip link set p2 down
-  sleep 1.5
-  at_switch ip link set p2 up
-  await flap_bw
-  step flap
-fi
+  for outage in "${outages[@]}"; do
+    at_switch ip link set p2 down
+    sleep "$outage"
+    at_switch ip link set p2 up
+    sleep 0.5
+  done
+  await "${carrier}_flap_bw"
+}
 
-export DLCP_PEER_TIMEOUT=4
-if asked killed; then
-  bench killed_ring --mode ring --ranks 4 --size 256K --seconds 20 --kill-rank 2 --kill-after-ms 1500
-  step killed
-fi
+case_killed() {
+  local -x DLCP_PEER_TIMEOUT=4
+  bench "${carrier}_killed_ring" "${ring[@]}" --seconds 20 --kill-rank 2 --kill-after-ms 1500
+}
 
-if asked down; then
-  begin down_ring --each-finds-out --mode ring --ranks 4 --size 256K --seconds 20
+case_down() {
+  local -x DLCP_PEER_TIMEOUT=4
+  local neighbours
+  neighbours=$(ip neigh show dev r4 nud permanent | sed 's/^/neigh replace /; s/PERMANENT/nud permanent dev r4/')
+  begin "${carrier}_down_ring" --each-finds-out "${ring[@]}" --seconds 20
   under_way
   ip link set r4 down
-  await down_ring
-  step down
-fi
+  await "${carrier}_down_ring"
+  # The kernel has removed what guest_roce.sh added for this port.
+  ip link set r4 up
+  ip route add 10.77.0.0/24 dev r4 src 10.77.0.4 table 1004
+  ip -batch - <<<"$neighbours"
+}
 
-if asked removed; then
-  begin removed_bw --each-finds-out --mode bw --size 64K --seconds 20
+case_removed() {
+  local -x DLCP_PEER_TIMEOUT=4
+  begin "${carrier}_removed_bw" --each-finds-out --mode bw "${messages[@]}" --seconds 20
   under_way
   rdma link delete rxe2
-  echo $? >removed.status
-  await removed_bw
-  step removed
-fi
-dmesg >kernel.txt
-step end
+  echo $? >"${carrier}_removed.status"
+  await "${carrier}_removed_bw"
+  rdma link add rxe2 type rxe netdev r2
+}
+
+modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum act_gact
+export DLCP_PEER_TIMEOUT=10
+for one in $steps; do
+  case $one in
+    ud_* | uc_* | rc_*) over "${one%%_*}" ;;
+    *) over ud ;;
+  esac
+  "case_${one#"${carrier}_"}"
+  dmesg >kernel.txt
+  step "$one"
+done
