@@ -61,7 +61,7 @@ class StandIn(unittest.TestCase):
 
     def test_wrong_words_are_usage_errors(self):
         self.answer()
-        for arguments in (("--target", "lots"), ("--hours", "nan"), ("--ranks", "1")):
+        for arguments in (("--target", "lots"), ("--hours", "nan"), ("--ranks", "1"), ("--roce", "ud")):
             self.assertEqual(soak(self.build, *arguments).returncode, 2, arguments)
 
 
