@@ -188,3 +188,17 @@ TEST_CASE("a packet that is lost every time is not probed early for ever") {
   }
   CHECK(clock.fruitless() > ProbeClock::kStalledAfter);
 }
+
+TEST_CASE("data that follows a long wait is probed for as early as other data") {
+  ProbeClock fresh(30s);
+  fresh.run(kStart, kInFlight);
+  const Duration first = fresh.next_timeout() - kStart;
+
+  ProbeClock waited(30s);
+  (void)pauses(waited, kStart, kWaiting, 8, true);
+  const Time now = waited.next_timeout() - 500ms;
+  waited.run(now, kWaiting);
+  CHECK(waited.next_timeout() == now + 500ms);
+  waited.run(now, kInFlight);
+  CHECK(waited.next_timeout() - now == first);
+}

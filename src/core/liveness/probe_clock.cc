@@ -26,6 +26,7 @@ Duration ProbeClock::pause(const Terms& terms) const {
 }
 
 void ProbeClock::plan(Time now, const Terms& terms) {
+  outstanding_ = terms.outstanding;
   // Three early probes, each after twice the pause. An answer without news means that packets are
   // slow, not that a path is dead.
   const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kStalledAfter);
@@ -47,7 +48,10 @@ void ProbeClock::on_repair(Time now, const Terms& terms) {
 }
 
 void ProbeClock::run(Time now, const Terms& terms) {
-  if (at_ == kNever) plan(now, terms);
+  // Another stream may have waited for its receive until now, with long pauses.
+  const bool begins = terms.outstanding && !outstanding_;
+  if (begins) fruitless_ = asked_early_ = 0;
+  if (begins || at_ == kNever) plan(now, terms);
 }
 
 bool ProbeClock::on_timeout(Time now, const Terms& terms) {

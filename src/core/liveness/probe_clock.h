@@ -77,6 +77,7 @@ class ProbeClock {
 
   Duration longest_pause_;
   Time at_ = kNever;
+  bool outstanding_ = false;  // when at_ was planned
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;

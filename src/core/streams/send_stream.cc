@@ -161,6 +161,8 @@ void SendStream::on_stop(Time now, const wire::Stop& stop) {
 void SendStream::on_ping(Time now) {
   heard(now);
   pong_due_ = true;
+  // The receiver waits for data. If it has posted receives, the ACK that reported them was lost.
+  if (!queue_.empty() && !queue_.is_posted()) association_->probe_once();
   watch(now);
   association_->watch(now);
 }
