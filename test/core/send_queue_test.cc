@@ -173,3 +173,28 @@ TEST_CASE("a closing message is done when a report says that it is complete, not
   CHECK(q.queue.pop_done());
   CHECK_FALSE(q.queue.awaits_end());
 }
+
+TEST_CASE("losses of early data are retransmitted once the receive is posted") {
+  Queue q;
+  q.push(3 * kPayload);
+  CHECK(q.send_all() == 3);
+  q.queue.mark_lost({0, 1});
+  CHECK_FALSE(q.queue.retransmits(0));
+  CHECK_FALSE(q.queue.has_next());
+  CHECK(q.queue.in_flight() == 2);
+  q.queue.set_posted(1);
+  CHECK(q.queue.retransmits(0));
+  REQUIRE(q.queue.next());
+  CHECK(q.queue.next()->chunk == 1);
+  CHECK(q.send_all() == 1);
+
+  // The report that it has arrived may come first.
+  q.push(2 * kPayload);
+  CHECK(q.send_all() == 2);
+  q.queue.mark_lost({1, 0});
+  const auto acked = q.ack(1, {{1, 2, 0}});
+  CHECK(q.valid);
+  CHECK(acked.forgone == 1);
+  q.queue.set_posted(2);
+  CHECK_FALSE(q.queue.has_next());
+}

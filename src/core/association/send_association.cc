@@ -171,11 +171,11 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
       continue;
     }
     const auto path = paths_.on_lost(now, loss.path, loss.sent_at, round_trip(), loss.overtaken);
-    const bool forgone = queue.forgoes(loss.chunk.message);
-    sample.forgone_packets += forgone ? 1 : 0;
-    sample.lost_packets += forgone || path.known ? 0 : 1;
+    const bool repeated = queue.retransmits(loss.chunk.message);
+    sample.forgone_packets += queue.forgoes(loss.chunk.message) ? 1 : 0;
+    sample.lost_packets += repeated && !path.known ? 1 : 0;
     queue.mark_lost(loss.chunk);
-    if (!forgone) streams_.prefer(loss.chunk.stream);
+    if (repeated) streams_.prefer(loss.chunk.stream);
     config_.tell({now, peer_token(), "declares a packet lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // the rest of a burst takes another path
     if (path.avoided) {

@@ -55,10 +55,12 @@ struct SendMessage {
   std::uint32_t next_new = 0;  // number of chunks that were sent at least once
   std::uint32_t acked_count = 0;
   std::uint32_t lost_count = 0;
+  bool posted = false;  // the receiver has a buffer for it, as far as this end knows
   bool reported = false;
   bool closing = false;  // has arrived, but the receiver's memory may still be written
   bool licensed = false;
   bool forgoes = false;  // licensed, and not requested as a whole so far
+  bool retransmits() const { return posted && !forgoes; }
   Bitmap acked;
   Bitmap lost;
 

@@ -21,6 +21,7 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message, cons
                      const MessageCoding& coding) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
+  added.posted = end_message() - 1 < posted_;
   added.bytes = message;
   added.coding = coding;
   added.chunk_bytes = coding.used() ? coding.chunk_bytes : payload_bytes_;
@@ -82,7 +83,7 @@ std::optional<ChunkRef> SendQueue::next() {
   if (has_lost()) {
     for (std::uint64_t number = first_; number < end_message(); ++number) {
       const SendMessage& message = at(number);
-      if (message.lost_count == 0 || message.forgoes) continue;
+      if (message.lost_count == 0 || !message.retransmits()) continue;
       return ChunkRef{number, static_cast<std::uint32_t>(message.lost.next_set(0))};
     }
   }
@@ -162,14 +163,14 @@ void SendQueue::mark_lost(ChunkRef chunk) {
   SendMessage& message = at(chunk.message);
   if (!message.lost.set(chunk.chunk)) return;
   ++message.lost_count;
-  if (!message.forgoes) ++lost_total_;
+  if (message.retransmits()) ++lost_total_;
 }
 
 void SendQueue::need(std::uint64_t number) {
   if (!forgoes(number)) return;
   SendMessage& message = at(number);
   message.forgoes = false;
-  lost_total_ += message.lost_count;
+  if (message.retransmits()) lost_total_ += message.lost_count;
 }
 
 void SendQueue::stop(std::uint64_t number, Acked& result) {
@@ -195,6 +196,11 @@ ChunkView SendQueue::view(ChunkRef chunk) const {
 
 bool SendQueue::set_posted(std::uint64_t posted) {
   if (posted <= posted_) return false;
+  for (std::uint64_t number = std::max(posted_, first_); number < std::min(posted, end_message());
+       ++number) {
+    at(number).posted = true;
+    if (at(number).retransmits()) lost_total_ += at(number).lost_count;
+  }
   posted_ = posted;
   eager_sent_bytes_ = 0;
   for (std::uint64_t number = std::max(posted_, first_); number < end_message(); ++number) {
@@ -238,7 +244,7 @@ void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask
         "only a chunk declared lost can be found to have arrived");
   message.lost_count -= spurious_count;
   message.acked_count += fresh_count;
-  if (message.forgoes) {
+  if (!message.retransmits()) {
     result.forgone += spurious_count;
   } else {
     check(spurious_count <= lost_total_, "the queue counts the lost chunks of all its messages");

@@ -52,6 +52,11 @@ class SendQueue {
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
+  // Losses of the message are retransmitted: it is exact, and its receive is posted. Before, the
+  // receiver may have dropped the packets for lack of memory, and would drop them again.
+  bool retransmits(std::uint64_t message) const {
+    return contains(message) && at(message).retransmits();
+  }
   bool has_licence(std::uint64_t message) const {
     return contains(message) && at(message).licensed;
   }
