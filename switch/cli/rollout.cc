@@ -1,9 +1,10 @@
 #include "switch/cli/rollout.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "switch/cli/output.h"
 
@@ -44,27 +45,30 @@ struct RunRow {
   bool from_here;
   const char* apply;     // arguments of apply.sh
   const char* rollback;  // of rollback.sh
-  const char* keep;      // after a successful test; empty: nothing to do
+  const char* confirm;   // ends the timer of a commit; empty: the system has no timed commits
+  const char* keep;      // saves the configuration; empty: the system needs nothing
 };
 
+constexpr const char* kApplyOverSsh = R"(apply.sh "$DLCP_SWITCH")";
+constexpr const char* kRollbackOverSsh = R"(rollback.sh "$DLCP_SWITCH")";
+constexpr const char* kConfirmOverSsh = R"(bash apply.sh --confirm "$DLCP_SWITCH")";
+
 constexpr RunRow kRuns[] = {
-    {"sonic", false, "apply.sh --drain --batch {ports}", "rollback.sh --drain --batch {ports}",
+    {"sonic", false, "apply.sh --drain --batch {ports}", "rollback.sh --drain --batch {ports}", "",
      "config save -y"},
-    {"cumulus", false, "apply.sh", "rollback.sh",
-     "nv config apply --confirm-yes && nv config save"},
-    {"eos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
-     "printf 'write\\n' | ssh -T \"$DLCP_SWITCH\""},
-    {"tc", false, "dlcp-qos.sh apply", "dlcp-qos.sh rollback", ""},
-    {"srlinux", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
-     "printf 'tools system configuration confirmed-accept\\nsave startup\\n' | ssh -T "
-     "\"$DLCP_SWITCH\""},
-    {"junos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
-     "printf 'configure\\ncommit\\nexit\\n' | ssh -T \"$DLCP_SWITCH\""},
-    {"nxos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
-     "printf 'copy running-config startup-config\\nno checkpoint dlcp\\n' | ssh -T "
-     "\"$DLCP_SWITCH\""},
+    {"cumulus", false, "apply.sh", "rollback.sh", "nv config apply --confirm-yes",
+     "nv config save"},
+    {"eos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,
+     R"(printf 'enable\nwrite\n' | ssh -T "$DLCP_SWITCH")"},
+    {"tc", false, "dlcp-qos.sh apply", "dlcp-qos.sh rollback", "", ""},
+    {"srlinux", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,
+     R"(printf 'save startup\n' | ssh -T "$DLCP_SWITCH")"},
+    {"junos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh, ""},
+    // The confirmation deletes the checkpoint, whose name the rollback needs for its own.
+    {"nxos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,
+     R"(printf 'copy running-config startup-config\n' | ssh -T "$DLCP_SWITCH")"},
     // Other systems apply changes at once and permanently, such as a gNMI Set.
-    {"", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")", ""},
+    {"", true, kApplyOverSsh, kRollbackOverSsh, "", ""},
 };
 
 const RunRow& run_of(const std::string& os) {
@@ -86,18 +90,33 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+bool has_health(const std::string& os) {
+  return std::any_of(
+      std::begin(kHealth), std::end(kHealth), [&](const HealthRow& row) { return os == row.os; });
+}
+
+// A list without entries must not be null: Ansible loops over it.
+std::string health_of(const std::string& os) {
+  if (!has_health(os)) return "        dlcp_health: []\n";
+  std::string text = "        dlcp_health:\n";
+  for (const HealthRow& row : kHealth) {
+    if (os != row.os) continue;
+    text += fmt::format("          - {{name: {}, may_grow: {}, command: {}}}\n", row.name,
+                        row.may_grow ? "true" : "false", quoted(row.command));
+  }
+  return text;
+}
+
 std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps,
                       const RolloutPace& pace) {
-  std::map<std::string, const SwitchIntent*> device_of;
   std::map<std::string, std::vector<std::string>> of_os;
-  for (const SwitchIntent& device : intent.switches) {
-    device_of[device.name] = &device;
+  for (const SwitchIntent& device : intent.switches)
     of_os[device.os].push_back(device.name);
-  }
   std::string text =
       "# The steps in order, and the commands of each system. Add ansible_host and users.\n"
-      "# The commands of dlcp_health and dlcp_keep are unverified: first run each by hand on one "
-      "switch of\n# its kind, and check that it prints the number that its name promises.\n"
+      "# The commands of dlcp_health, dlcp_confirm and dlcp_keep are unverified: first run each by "
+      "hand on one\n# switch of its kind. A health command must print the number that its name "
+      "promises.\n"
       "all:\n  children:\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     text += fmt::format("    dlcp_step_{}:\n      hosts:\n", i + 1);
@@ -117,14 +136,10 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
     }
     text += fmt::format(
         "        dlcp_os: {}\n        dlcp_apply: {}\n        dlcp_rollback: {}\n"
-        "        dlcp_keep: {}\n        dlcp_health:\n",
+        "        dlcp_confirm: {}\n        dlcp_keep: {}\n",
         os, quoted(with_ports(run.apply, pace.ports)), quoted(with_ports(run.rollback, pace.ports)),
-        quoted(run.keep));
-    for (const HealthRow& row : kHealth) {
-      if (os != row.os) continue;
-      text += fmt::format("          - {{name: {}, may_grow: {}, command: {}}}\n", row.name,
-                          row.may_grow ? "true" : "false", quoted(row.command));
-    }
+        quoted(run.confirm), quoted(run.keep));
+    text += health_of(os);
   }
   return text;
 }
@@ -134,7 +149,7 @@ constexpr const char* kChangeTasks =
 # its health got worse.
 - name: Copy the rendered files
   ansible.builtin.copy:
-    src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
+    src: "{{ dlcp_source }}/"
     dest: "{{ dlcp_place }}/"
     mode: preserve
 - name: Check the health before the change
@@ -159,6 +174,14 @@ constexpr const char* kChangeTasks =
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
       register: dlcp_applied
       changed_when: "'nothing to do' not in dlcp_applied.stdout"
+    - name: Confirm the timed commit  # the switch is reachable after the change; the wait is longer than the timer
+      ansible.builtin.shell: "{{ dlcp_confirm }}"
+      args: {chdir: "{{ dlcp_place }}"}
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      register: dlcp_confirmed
+      failed_when: dlcp_confirmed.rc != 0 and dlcp_applied is changed
+      changed_when: dlcp_applied is changed
+      when: dlcp_confirm | length > 0
     - name: Wait under load
       ansible.builtin.wait_for:
         timeout: "{{ 60 * dlcp_minutes | int }}"
@@ -173,7 +196,7 @@ constexpr const char* kChangeTasks =
       register: dlcp_after
     - name: Stop if the health got worse
       ansible.builtin.assert:
-        that: "(item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int)"
+        that: "((item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int))"
         fail_msg: "{{ item.0.item.name }}: {{ item.0.stdout }} before, {{ item.1.stdout }} after"
         quiet: true
       loop: "{{ dlcp_before.results | zip(dlcp_after.results) | list }}"
@@ -187,6 +210,16 @@ constexpr const char* kChangeTasks =
       ansible.builtin.shell: "bash {{ dlcp_rollback }}"
       args: {chdir: "{{ dlcp_place }}"}
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      register: dlcp_reverted
+      changed_when: "'nothing to do' not in dlcp_reverted.stdout"
+    - name: Confirm the rollback, which is a timed commit too
+      ansible.builtin.shell: "{{ dlcp_confirm }}"
+      args: {chdir: "{{ dlcp_place }}"}
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      register: dlcp_confirmed
+      failed_when: dlcp_confirmed.rc != 0 and dlcp_reverted is changed
+      changed_when: dlcp_reverted is changed
+      when: dlcp_confirm | length > 0
     - name: End the rollout here
       ansible.builtin.fail:
         msg: "{{ inventory_hostname }} was rolled back; later switches were not changed"
@@ -195,13 +228,23 @@ constexpr const char* kChangeTasks =
 constexpr const char* kRollbackTasks = R"YAML(# Removes DLCP's rows from one switch.
 - name: Copy the rendered files
   ansible.builtin.copy:
-    src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
+    src: "{{ dlcp_source }}/"
     dest: "{{ dlcp_place }}/"
     mode: preserve
 - name: Roll back
   ansible.builtin.shell: "bash {{ dlcp_rollback }}"
   args: {chdir: "{{ dlcp_place }}"}
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+  register: dlcp_reverted
+  changed_when: "'nothing to do' not in dlcp_reverted.stdout"
+- name: Confirm the rollback, which is a timed commit too
+  ansible.builtin.shell: "{{ dlcp_confirm }}"
+  args: {chdir: "{{ dlcp_place }}"}
+  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+  register: dlcp_confirmed
+  failed_when: dlcp_confirmed.rc != 0 and dlcp_reverted is changed
+  changed_when: dlcp_reverted is changed
+  when: dlcp_confirm | length > 0
 - name: Save the configuration
   ansible.builtin.shell: "{{ dlcp_keep }}"
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
@@ -221,8 +264,9 @@ std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& 
   return fmt::format(
       "- name: {}\n  hosts: dlcp_step_{}\n  serial: {}\n  max_fail_percentage: 0\n"
       "  any_errors_fatal: true\n  gather_facts: false\n  vars:\n    dlcp_minutes: {}\n"
-      "    dlcp_place: \"{{{{ playbook_dir + '/' + inventory_hostname if ansible_connection | "
-      "default('') == 'local' else '/var/tmp/dlcp' }}}}\"\n  tasks:\n"
+      "    dlcp_source: \"{{{{ playbook_dir + '/' + inventory_hostname }}}}\"\n"
+      "    dlcp_place: \"{{{{ dlcp_source if ansible_connection | default('') == 'local' else "
+      "'/var/tmp/dlcp' }}}}\"\n  tasks:\n"
       "    - name: Switch by switch\n      ansible.builtin.include_tasks: {}\n",
       quoted(fmt::format("Step {}: {}", number, step.title)), number,
       is_batch(step) ? pace.leaves : 1U, minutes_of(step, pace), tasks);
@@ -255,6 +299,13 @@ std::size_t ports_of(const SwitchIntent& device) {
   for (const PortGroup& group : device.port_groups)
     count += group.ports.size();
   return count;
+}
+
+std::set<std::string> systems_without_health(const Intent& intent) {
+  std::set<std::string> systems;
+  for (const SwitchIntent& device : intent.switches)
+    if (!has_health(device.os)) systems.insert(device.os);
+  return systems;
 }
 
 std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& steps,
@@ -295,11 +346,23 @@ std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& st
       "\nAbout {:.0f} hours in all, if SONiC needs 3 minutes per port (published for 202405 with "
       "one port per patch; larger patches take longer for each port). The rollout may end after "
       "any step.\n\n"
+      "Right after a change the playbook confirms the timed commit of Cumulus, EOS, SR Linux and "
+      "Junos. If\nthe switch is no longer reachable then, it reverts the change by itself after "
+      "ten "
+      "minutes.\n\n"
       "The playbook rolls a switch back and stops if, after the wait, a routing session or a port "
       "is down, or (on SONiC) a lossless class has dropped packets. The commands that count these, "
       "in\ninventory.yml, are unverified: they were not tested on a switch. Run each by "
       "hand\nfirst. REPORT.md of each switch lists what else to watch.\n",
       hours);
+  const auto unwatched = systems_without_health(intent);
+  if (!unwatched.empty()) {
+    text += fmt::format(
+        "\nThere is no automatic stop on {}: inventory.yml has no health commands for them. During "
+        "the wait,\nwatch these switches yourself, and interrupt the playbook if their health gets "
+        "worse. Then run\n`rollback.yml --limit SWITCH`.\n",
+        fmt::join(unwatched, " and "));
+  }
   return text;
 }
 

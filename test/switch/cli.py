@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import pty
-import shutil
 import struct
 import subprocess
 import sys
@@ -242,16 +241,6 @@ class Cli(unittest.TestCase):
         self.sample(("asic: tomahawk4", "asic: generic"))
         self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "none"), WRONG)
         self.assertFalse((self.folder / "none").exists())
-
-    @unittest.skipUnless(shutil.which("ansible-playbook"), "ansible-playbook is not there (package ansible-core)")
-    def test_ansible_reads_a_rollout(self):
-        self.sample()
-        self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "out"), OK)
-        for play in ("playbook.yml", "rollback.yml"):
-            done = subprocess.run(["ansible-playbook", "--syntax-check", "-i", "inventory.yml", play],
-                                  cwd=self.folder / "out", capture_output=True, text=True, timeout=900,
-                                  env={**os.environ, "LC_ALL": "C.UTF-8"})
-            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_targets_are_listed_with_releases_and_sources(self):
         self.assertEqual(self.run_verb("targets", "--json"), OK)

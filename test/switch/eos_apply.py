@@ -98,8 +98,15 @@ for raw in sys.stdin.read().splitlines():
     elif words[:2] == ["configure", "session"] and len(words) == 3:
         session = Cli(load())
     elif words[:2] == ["configure", "session"]:
-        if words[3] == "commit":
+        timed = state / "timed"
+        if words[3:] == ["commit"] and timed.exists() and timed.read_text() == words[2]:
+            timed.unlink()
+        elif words[3] == "commit" and pending.exists():
             pending.replace(file)
+            if words[4:5] == ["timer"]:
+                timed.write_text(words[2])
+        elif words[3] == "commit":
+            print("% Cannot commit session " + words[2])
         else:
             pending.unlink()
     elif line == "show session-config diffs":
@@ -146,6 +153,12 @@ def main():
     planned = switch.running()
     expect(result.returncode == 0 and "service-profile DLCP-1-STORAGE" in planned, "apply works", result)
     expect_nothing_to_do(switch, "apply.sh", "leaf")
+    timer = switch.root / "timed"
+    expect(timer.exists(), "EOS reverts the change unless it is confirmed")
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 0 and not timer.exists(), "the session of the change is confirmed", result)
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 0 and "nothing to confirm" in result.stdout, "a second time does nothing", result)
     if len(sys.argv) > 3:
         (switch.root / "again.eos").write_text(planned)
         again = switch.root / "again"
@@ -160,6 +173,11 @@ def main():
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.running() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 0 and not timer.exists(), "the session of the rollback is confirmed", result)
+    (switch.folder / "applied" / "session").write_text("dlcp-apply-1")
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 4 and "refused to confirm" in result.stderr, "a refused confirmation is reported", result)
 
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.running() != planned, "apply changes only the canary", result)

@@ -41,6 +41,7 @@ def print_blocks(rows, depth=0):
         print_blocks([one[len(head) + 3:] for one in rows if one.startswith(head + " > ")], depth + 2)
 
 lines = sys.stdin.read().splitlines()
+(state / "last").write_text("\n".join(lines))
 opened = []
 for raw in lines:
     line = " ".join(raw.split())
@@ -169,10 +170,11 @@ class Switch(simulated_switch.Switch):
     def __init__(self, name, folder, text):
         super().__init__(name, folder, {"switch-cli": CLI, "gnmic": GNMIC})
         said = json.loads(subprocess.run(
-            ["bash", "-c", f'gnmi= show= pending= begin= check= abort= commit= error= keep=; . {self.folder}/session.sh;'
+            ["bash", "-c", f'gnmi= show= pending= begin= check= abort= commit= confirm= error= keep=; . {self.folder}/session.sh;'
              'python3 -c "import json,sys; print(json.dumps(sys.argv[1:]))"'
-             ' "$gnmi" "$show" "$pending" "$begin" "$check" "$abort" "$commit"'],
+             ' "$gnmi" "$show" "$pending" "$begin" "$check" "$abort" "$commit" "$confirm"'],
             capture_output=True, text=True, check=True).stdout)
+        self.confirmation = said[7].splitlines()
         self.gnmi, self.show = said[0], said[1].splitlines()[-1:] or [""]
         guard_file = next((self.folder / "guard").glob("*.json"))
         rows = json.loads(guard_file.read_text())
@@ -194,6 +196,14 @@ class Switch(simulated_switch.Switch):
 
     def statements(self):
         return self.running() if self.gnmi else sorted(json.loads((self.root / "config.json").read_text()))
+
+    def confirms(self, what):
+        """Expects that the last change is confirmed once, if the system has something to confirm."""
+        for times in range(2):
+            (self.root / "last").write_text("")
+            result = self.run("apply.sh", "--confirm", "leaf")
+            sent = (self.root / "last").read_text().splitlines()
+            expect(result.returncode == 0 and sent == (self.confirmation if times == 0 else []), what, result)
 
     def change(self, old, new):
         file = self.root / "config.json"
@@ -241,6 +251,8 @@ def main():
     planned = switch.statements()
     expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
     expect_nothing_to_do(switch, "apply.sh", "leaf")
+    switch.confirms("the change is confirmed")
+    expect(switch.statements() == planned, "a confirmation changes nothing")
     if name in BREAKS and validated(name, switch, "the planned configuration") is not None:
         expect(validated(name, switch, "the planned configuration"), "the vendor's models accept the plan")
         broken = switch.root / "broken.conf"
@@ -271,6 +283,7 @@ def main():
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.statements() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
+    switch.confirms("the rollback is confirmed")
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.statements() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh", "leaf")

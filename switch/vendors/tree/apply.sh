@@ -3,6 +3,7 @@
 #
 #   bash apply.sh [--dry-run] SWITCH [PATCH...]      SWITCH: destination of ssh (gNMI: ADDRESS:PORT)
 #   bash apply.sh --rollback [--dry-run] SWITCH [PATCH...]
+#   bash apply.sh --confirm SWITCH      ends the timer of the last change or rollback (NX-OS: its checkpoint)
 #
 # PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
 # Nothing is applied if a row of a patch differs from the imported one, if another change is pending, or if
@@ -21,13 +22,14 @@ while [ $# -gt 0 ]; do
   case $1 in
     --dry-run) dry=1 ;;
     --rollback) folder=$here/rollback verb=rollback ;;
+    --confirm) verb=confirm ;;
     -*) words=(); break ;;
     *) words+=("$1") ;;
   esac
   shift
 done
 if [ ${#words[@]} -eq 0 ]; then
-  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 switch=${words[0]}
@@ -39,7 +41,7 @@ if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
-suffix='' show='' pending='' begin='' check='' abort='' commit='' error='' keep='' gnmi='' tries='' drop='' remembers=''
+suffix='' show='' pending='' begin='' check='' abort='' commit='' confirm='' error='' keep='' gnmi='' tries='' drop='' remembers=''
 . "$here/session.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -54,6 +56,22 @@ show_running() {
     gnmic_ get "${paths[@]}" --type config --encoding json_ietf
   else printf '%s\n' "$show" | run; fi
 }
+
+is_error() { grep -qE "$error" "$1"; }
+
+unconfirmed=$here/applied/session  # the session whose commit has a timer
+if [ "$verb" = confirm ]; then
+  if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
+  id=$(<"$unconfirmed")
+  said "$confirm" | run >"$work/answer" || exit 4
+  cat "$work/answer"
+  if is_error "$work/answer"; then
+    echo "the switch refused to confirm the change: it may have reverted it, so run apply.sh or rollback.sh again" >&2
+    exit 4
+  fi
+  rm -f "$unconfirmed"
+  exit 0
+fi
 
 show_running >"$work/running" || exit 4
 from=before
@@ -84,7 +102,6 @@ if [ -n "$gnmi" ]; then  # one Set for each patch, which is one transaction with
 fi
 
 lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }
-is_error() { grep -qE "$error" "$1"; }
 if [ -n "$pending" ]; then
   printf '%s\n' "$pending" | run >"$work/pending" || exit 4
   if grep -qE '^ *[-+] ' "$work/pending"; then
@@ -140,6 +157,7 @@ if [ -n "$commit" ]; then
     exit 4
   fi
 fi
+if [ -n "$confirm" ]; then mkdir -p "$here/applied" && echo "$id" >"$unconfirmed" || exit 4; fi
 if [ -n "$remembers" ]; then
   show_running >"$work/running" || exit 4
   mkdir -p "$here/applied"

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Tests the files of `dlcp-switch rollout`. If Ansible is installed, it runs them here, with simulated switches.
+
+  rollout_test.py DLCP_SWITCH"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+ANSIBLE = shutil.which("ansible-playbook")
+HOSTS = {"leaf1": ("cumulus", "5.15", "spectrum4", "swp[1-4]", "swp[5-6]"),
+         "leaf2": ("eos", "4.31.1F", "tomahawk4", "Ethernet[1-4]/1", "Ethernet[31-32]/1"),
+         "leaf3": ("junos", "24.4R1", "tomahawk4", "et-0/0/[0-2]", "et-0/0/[31-32]"),
+         "leaf4": ("sonic", "202411", "tomahawk4", "Ethernet[0-16:8]", "Ethernet[32-40:8]"),
+         "leaf5": ("iosxr", "25.3", "silicon-one-g200", "FourHundredGigE0/0/0/[0-1]", "FourHundredGigE0/0/0/[30-31]")}
+FABRIC = """fabric: {name: pod, base_rtt: 14us, link_speed: 400G, incast_degree: 4}
+dlcp: {queues: {control: 5, exact: 4, urgent: 2, bulk: 1}}
+site:
+  dscp_map: {26: 3, 48: 6}
+  pfc_priorities: [3]
+  queues:
+    - {queue: 0, weight: 20}
+    - {queue: 3, name: roce, weight: 20, lossless: yes}
+    - {queue: 6, name: cnp, strict: yes}
+switches:
+"""
+
+# Every command of a switch: writes a line to the log, and prints what the health commands count.
+COMMAND = r"""#!/bin/bash
+name=$(basename "$0")
+if [ "$name" = sudo ]; then exec "$@"; fi
+case "$name $*" in
+  "ssh -T"*) echo "$DLCP_SWITCH: $(paste -sd';')" >>"$STATE/log" ;;
+  "nv config apply --confirm-yes")
+    echo "$DLCP_SWITCH: confirm" >>"$STATE/log"
+    [ -e "$STATE/timer-$DLCP_SWITCH" ] || { echo "nothing is pending" >&2; exit 1; }
+    rm "$STATE/timer-$DLCP_SWITCH" ;;
+  nv* | config*) echo "$DLCP_SWITCH: $name $*" >>"$STATE/log" ;;
+  *) echo "$DLCP_SWITCH: health" >>"$STATE/log"
+    if [ -e "$STATE/is-worse" ] && [ -e "$STATE/applied-$DLCP_SWITCH" ]; then exit 0; fi
+    echo '"state": "Established"'
+    echo 'swp1 UP ' # of ip
+    echo 'Et1 connected ' # of EOS
+    echo 'Ethernet0 up  up ' ;; # of SONiC
+esac
+"""
+
+# In place of the rendered apply.sh and rollback.sh, with their messages and their timed commits.
+SCRIPT = r"""#!/bin/bash
+verb=$(basename "$0" .sh)
+is_timed=$(cat timed 2>/dev/null)
+if [ "$1" = --confirm ]; then
+  echo "$DLCP_SWITCH: confirm" >>"$STATE/log"
+  rm "$STATE/timer-$DLCP_SWITCH" 2>/dev/null
+  exit
+fi
+echo "$DLCP_SWITCH: $verb $(ls *.yaml 2>/dev/null | paste -sd' ')" >>"$STATE/log"
+mark=$STATE/applied-$DLCP_SWITCH
+if [ "$verb" = apply ] && [ -e "$mark" ] || [ "$verb" = rollback ] && [ ! -e "$mark" ]; then
+  echo "nothing to do: every row already has the state after this $verb"
+  exit
+fi
+if [ "$verb" = apply ]; then touch "$mark"; else rm "$mark"; fi
+if [ -n "$is_timed" ]; then touch "$STATE/timer-$DLCP_SWITCH"; fi
+"""
+
+
+class Rollout(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name)
+        self.out = self.folder / "out"
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def write(self, *arguments):
+        text = FABRIC
+        for name, (system, version, asic, hosts, uplinks) in HOSTS.items():
+            text += (f"  - name: {name}\n    os: {system}\n    version: \"{version}\"\n    asic: {asic}\n    role: leaf\n"
+                     f"    ports:\n      - {{ports: \"{hosts}\", role: host, trust: dscp}}\n"
+                     f"      - {{ports: \"{uplinks}\", role: fabric}}\n")
+        (self.folder / "intent.yaml").write_text(text)
+        done = subprocess.run([PROGRAM, "rollout", "intent.yaml", "-o", "out", "--canary-minutes", "0",
+                               "--batch-minutes", "0", *arguments], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def simulate(self):
+        """A folder for each switch, and the commands that its scripts and the inventory name."""
+        (self.folder / "bin").mkdir()
+        for name in ("ssh", "nv", "config", "sudo", "vtysh", "ip", "show"):
+            (self.folder / "bin" / name).write_text(COMMAND)
+            (self.folder / "bin" / name).chmod(0o755)
+        for name, (system, *_) in HOSTS.items():
+            (self.out / name).mkdir(parents=True)
+            for script in ("apply.sh", "rollback.sh"):
+                (self.out / name / script).write_text(SCRIPT)
+            if system in ("cumulus", "eos", "junos"):
+                (self.out / name / "timed").write_text("1")
+        (self.out / "here.yml").write_text("all: {vars: {ansible_connection: local, ansible_python_interpreter: "
+                                           "\"{{ ansible_playbook_python }}\"}}\n")
+
+    def play(self, book, *arguments):
+        (self.folder / "log").write_text("")
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "STATE": str(self.folder), "HOME": str(self.folder),
+                       "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        done = subprocess.run([ANSIBLE, "-i", "here.yml", "-i", "inventory.yml", book, "-e", "dlcp_drained=true", *arguments],
+                              cwd=self.out, capture_output=True, text=True, timeout=900, env=environment)
+        self.said = done.stdout + done.stderr
+        return done.returncode
+
+    def log(self, name):
+        """The calls of a switch in order, with equal lines that follow each other as one."""
+        lines = [line.partition(": ")[2].strip() for line in (self.folder / "log").read_text().splitlines()
+                 if line.startswith(name + ":")]
+        return [line for at, line in enumerate(lines) if at == 0 or line != lines[at - 1]]
+
+    def timers(self):
+        return sorted(path.name for path in self.folder.glob("timer-*"))
+
+    def test_the_commit_is_confirmed_before_the_wait_and_after_a_rollback(self):
+        self.write()
+        change = (self.out / "change.yml").read_text()
+        self.assertLess(change.index("name: Apply\n"), change.index("name: Confirm the timed commit"))
+        self.assertLess(change.index("name: Confirm the timed commit"), change.index("name: Wait under load"))
+        for name in ("change.yml", "back.yml"):
+            text = (self.out / name).read_text()
+            self.assertLess(text.index("{{ dlcp_rollback }}"), text.rindex("{{ dlcp_confirm }}"), name)
+
+    def test_systems_without_health_commands_are_named(self):
+        self.write()
+        inventory = (self.out / "inventory.yml").read_text()
+        self.assertEqual(re.findall(r"dlcp_health:\n(?! +- )", inventory), [])  # null instead of a list
+        self.assertEqual(inventory.count("dlcp_health: []"), 2)
+        self.assertIn("no automatic stop on iosxr and junos", " ".join((self.out / "ROLLOUT.md").read_text().split()))
+
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_ansible_reads_it(self):
+        self.write()
+        self.simulate()
+        for book in ("playbook.yml", "rollback.yml"):
+            self.assertEqual(self.play(book, "--syntax-check"), 0, self.said)
+
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_ansible_changes_all_switches_and_back(self):
+        self.write()
+        self.simulate()
+        self.assertEqual(self.play("playbook.yml"), 0, self.said)
+        self.assertEqual(self.log("leaf1"), ["health", "apply", "confirm", "health", "nv config save"])
+        self.assertEqual(self.log("leaf2"), ["health", "apply", "confirm", "health", "enable;write"])
+        self.assertEqual(self.log("leaf3"), ["apply", "confirm"])
+        self.assertEqual(self.log("leaf4"), ["health", "apply", "health", "config save -y"])
+        self.assertEqual(self.log("leaf5"), ["apply"])
+        self.assertEqual(self.timers(), [])
+        self.assertEqual(self.play("rollback.yml"), 0, self.said)
+        self.assertEqual(self.log("leaf1"), ["rollback", "confirm", "nv config save"])
+        self.assertEqual(self.log("leaf2"), ["rollback", "confirm", "enable;write"])
+        self.assertEqual(self.log("leaf3"), ["rollback", "confirm"])
+        self.assertEqual(self.timers(), [])
+
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_a_rollback_after_worse_health_is_confirmed(self):
+        self.write()
+        self.simulate()
+        (self.folder / "is-worse").write_text("")
+        for name in ("leaf1", "leaf2"):
+            self.assertNotEqual(self.play("playbook.yml", "--limit", name), 0, self.said)
+            self.assertIn(f"{name} was rolled back", self.said)
+            self.assertEqual(self.log(name), ["health", "apply", "confirm", "health", "rollback", "confirm"])
+            self.assertEqual(self.timers(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
