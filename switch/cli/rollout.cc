@@ -147,11 +147,15 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
 constexpr const char* kChangeTasks =
     R"YAML(# Changes one switch: checks its health, applies the change, waits under load and checks again. Rolls the switch back if
 # its health got worse.
+- name: Remove the files of an earlier rollout  # the scripts run every patch that they find
+  ansible.builtin.file: {path: "{{ dlcp_place }}", state: absent}
+  when: dlcp_place != dlcp_source
 - name: Copy the rendered files
   ansible.builtin.copy:
     src: "{{ dlcp_source }}/"
     dest: "{{ dlcp_place }}/"
     mode: preserve
+  when: dlcp_place != dlcp_source
 - name: Check the health before the change
   ansible.builtin.shell: "{{ item.command }}"
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
@@ -226,11 +230,15 @@ constexpr const char* kChangeTasks =
 )YAML";
 
 constexpr const char* kRollbackTasks = R"YAML(# Removes DLCP's rows from one switch.
+- name: Remove the files of an earlier rollout  # the scripts run every patch that they find
+  ansible.builtin.file: {path: "{{ dlcp_place }}", state: absent}
+  when: dlcp_place != dlcp_source
 - name: Copy the rendered files
   ansible.builtin.copy:
     src: "{{ dlcp_source }}/"
     dest: "{{ dlcp_place }}/"
     mode: preserve
+  when: dlcp_place != dlcp_source
 - name: Roll back
   ansible.builtin.shell: "bash {{ dlcp_rollback }}"
   args: {chdir: "{{ dlcp_place }}"}

@@ -175,6 +175,20 @@ class Rollout(unittest.TestCase):
             self.assertEqual(self.log(name), ["health", "apply", "confirm", "health", "rollback", "confirm"])
             self.assertEqual(self.timers(), [])
 
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_patches_of_an_earlier_rollout_are_removed_from_the_switch(self):
+        self.write()
+        self.simulate()
+        (self.out / "leaf1" / "20-new.yaml").write_text("")
+        place = self.folder / "place"
+        place.mkdir()
+        for book, verb in (("playbook.yml", "apply"), ("rollback.yml", "rollback")):
+            (place / "10-old.yaml").write_text("")
+            self.assertEqual(self.play(book, "--limit", "leaf1", "-e", f"dlcp_place={place}"), 0, self.said)
+            self.assertIn(f"{verb} 20-new.yaml", self.log("leaf1"))
+        for name in HOSTS:  # the rendered folders stay, also those whose scripts run here
+            self.assertTrue((self.out / name / "apply.sh").exists(), name)
+
 
 if __name__ == "__main__":
     unittest.main()
