@@ -208,7 +208,7 @@ constexpr const char* kChangeTasks =
     - name: Save the configuration
       ansible.builtin.shell: "{{ dlcp_keep }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      when: dlcp_keep | length > 0 and dlcp_applied is changed
+      when: dlcp_keep | length > 0
   rescue:
     - name: Roll this switch back
       ansible.builtin.shell: "bash {{ dlcp_rollback }}"
@@ -283,8 +283,9 @@ std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& 
 std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
   std::string text =
       "# ansible-playbook -i inventory.yml playbook.yml      stops at the first switch whose "
-      "health gets\n# worse, after it has rolled that switch back. To continue, run it again: it "
-      "skips switches that are\n# changed already.\n- name: 'Step 0: jobs'\n  hosts: localhost\n  "
+      "health gets\n# worse, after it has rolled that switch back. To continue, run it again: on "
+      "switches that are changed\n# already, it only checks the health and saves the "
+      "configuration.\n- name: 'Step 0: jobs'\n  hosts: localhost\n  "
       "gather_facts: false\n  tasks:\n"
       "    - name: Drain\n      ansible.builtin.pause:\n        prompt: >-\n"
       "          Drain jobs from the hosts behind the switches of the first step (ports go down "

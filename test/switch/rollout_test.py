@@ -189,6 +189,19 @@ class Rollout(unittest.TestCase):
         for name in HOSTS:  # the rendered folders stay, also those whose scripts run here
             self.assertTrue((self.out / name / "apply.sh").exists(), name)
 
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_a_rollout_that_was_interrupted_saves_when_it_is_run_again(self):
+        self.write()
+        self.simulate()
+        for name in HOSTS:
+            (self.folder / f"applied-{name}").write_text("")
+        (self.folder / "timer-leaf2").write_text("")
+        self.assertEqual(self.play("playbook.yml"), 0, self.said)
+        self.assertEqual(self.log("leaf1"), ["health", "apply", "confirm", "health", "nv config save"])  # nothing is pending
+        self.assertEqual(self.timers(), [])
+        for name, saved in (("leaf1", "nv config save"), ("leaf2", "enable;write"), ("leaf4", "config save -y")):
+            self.assertEqual(self.log(name)[-2:], ["health", saved])
+
 
 if __name__ == "__main__":
     unittest.main()
