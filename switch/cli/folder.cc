@@ -11,6 +11,8 @@
 #include <iterator>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace dlcp::fabric::cli {
 
@@ -26,6 +28,27 @@ Problem failure(const fs::path& path, const std::string& why) {
 }
 
 constexpr const char* kKept = "kept";
+constexpr const char* kReplaced = ".replaced";  // in the staging folder
+
+// Renames that are reverted together if one fails.
+class Moves {
+ public:
+  void move(const fs::path& from, const fs::path& to, std::error_code& error) {
+    fs::create_directories(to.parent_path(), error);
+    if (!error) fs::rename(from, to, error);
+    if (!error) done_.emplace_back(from, to);
+  }
+
+  void revert() {
+    std::error_code ignored;
+    for (auto one = done_.rbegin(); one != done_.rend(); ++one)
+      fs::rename(one->second, one->first, ignored);
+    done_.clear();
+  }
+
+ private:
+  std::vector<std::pair<fs::path, fs::path>> done_;
+};
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -74,9 +97,14 @@ bool holds_same(const fs::path& place, const fs::path& fresh) {
 
 Folder::Folder(const std::string& path) : target_(path) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "out/"
-  partial_ = target_;
-  partial_ += ".partial";
   std::error_code ignored;
+  if (fs::is_directory(target_, ignored)) {
+    partial_ =
+        target_ / ".partial";  // on the same file system, even if the target is a mount point
+  } else {
+    partial_ = target_;
+    partial_ += ".partial";
+  }
   fs::create_directory(partial_, ignored);  // on failure, writing reports the reason
   lock_ = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   is_taken_ = lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -119,19 +147,17 @@ std::optional<Problem> Folder::write(const std::string& path, const std::string&
   return error ? std::optional(failure(file, error.message())) : std::nullopt;
 }
 
-std::optional<Problem> Folder::keep(const fs::path& place, Outcome& outcome) const {
-  const std::string name =
-      fmt::format("{}-{:08x}", place.filename().string(), hash_of(place) & 0xffffffff);
-  const fs::path kept = target_ / kKept / name;
-  std::error_code error;
-  fs::create_directories(target_ / kKept, error);
-  if (!error && fs::exists(kept))
-    fs::remove_all(place, error);  // an equal copy is kept already
-  else if (!error)
-    fs::rename(place, kept, error);
-  if (error) return failure(kept, error.message());
-  outcome.kept.push_back(fmt::format("{} as {}/{}", place.filename().string(), kKept, name));
-  return std::nullopt;
+// Where to move former contents that are replaced.
+fs::path Folder::destination(const fs::path& place, Outcome& outcome) const {
+  const std::string file_name = place.filename().string();
+  std::error_code ignored;
+  if (fs::is_directory(place) && !fs::is_empty(place, ignored)) {
+    const std::string name = fmt::format("{}-{:08x}", file_name, hash_of(place) & 0xffffffff);
+    const fs::path kept = target_ / kKept / name;
+    outcome.kept.push_back(fmt::format("{} as {}/{}", file_name, kKept, name));
+    if (!fs::exists(kept)) return kept;  // otherwise an equal copy is kept already
+  }
+  return partial_ / kReplaced / file_name;
 }
 
 Folder::Outcome Folder::commit() const {
@@ -143,22 +169,23 @@ Folder::Outcome Folder::commit() const {
     return outcome;
   }
   std::set<std::string> written;
-  for (const auto& entry : fs::directory_iterator(partial_, error)) {
-    const fs::path place = target_ / entry.path().filename();
-    written.insert(place.filename().string());
-    if (holds_same(place, entry.path())) continue;
+  for (const auto& entry : fs::directory_iterator(partial_, error))
+    written.insert(entry.path().filename().string());
+  Moves moves;
+  for (const std::string& name : written) {
+    const fs::path place = target_ / name;
+    if (holds_same(place, partial_ / name)) continue;
     std::error_code failed;
-    if (fs::is_directory(place) && !fs::is_empty(place, failed)) {
-      outcome.problem = keep(place, outcome);
-      if (outcome.problem) return outcome;
-    } else {
-      fs::remove_all(place, failed);
-    }
-    if (!failed) fs::rename(entry.path(), place, failed);
-    if (failed) {
-      outcome.problem = failure(place, failed.message());
-      return outcome;
-    }
+    if (fs::exists(fs::symlink_status(place)))
+      moves.move(place, destination(place, outcome), failed);
+    if (!failed) moves.move(partial_ / name, place, failed);
+    if (!failed) continue;
+    moves.revert();
+    std::error_code ignored;
+    fs::remove(target_ / kKept, ignored);  // only if it is empty
+    outcome.kept.clear();
+    outcome.problem = failure(place, failed.message());
+    return outcome;
   }
   if (error) {
     outcome.problem = failure(partial_, error.message());

@@ -163,6 +163,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out/"), OK)
         self.assertEqual(self.tree(), {**first, **beside})
         self.assertFalse((self.folder / "out.partial").exists())
+        self.assertFalse((self.folder / "out" / ".partial").exists())
 
     def test_a_second_render_keeps_the_rollback_of_the_first(self):
         self.sample()
@@ -180,6 +181,29 @@ class Cli(unittest.TestCase):
         self.assertNotEqual(self.tree()["out/leaf1/REPORT.md"], first["out/leaf1/REPORT.md"])
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         self.assertEqual(len(list((self.folder / "out" / "kept").glob("leaf1-*"))), 1)
+
+    def test_a_render_into_a_mount_point_is_complete_or_reverted(self):
+        unshare = ["unshare", "--map-root-user", "--mount", "sh", "-ec"]
+        if subprocess.run([*unshare, "mount -t tmpfs none ."], cwd=self.folder, capture_output=True, check=False).returncode:
+            self.skipTest("this user may not mount")
+        render = f"'{PROGRAM}' render intent.yaml -o out"
+        self.sample()
+        (self.folder / "first.yaml").write_text((self.folder / "intent.yaml").read_text())
+        self.sample(("incast_degree: 4", "incast_degree: 8"))
+        (self.folder / "out").mkdir()
+
+        def run(script):
+            done = subprocess.run([*unshare, script], cwd=self.folder, capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+        code, said = run(f"mount -t tmpfs none out; {render.replace('intent', 'first')}; {render}; ls -A out; "
+                         "ls out/kept | grep -c leaf1-")
+        self.assertEqual(code, OK, said)
+        self.assertIn("\nFABRIC.md\nkept\nleaf1\nleaf2\nleaf3\nleaf4\nspine1\nspine2\n1\n", said)
+        # A switch's folder that cannot be moved, because it is a mount point, is replaced as little as the others.
+        code, said = run(f"{render.replace('intent', 'first')}; cp -r out before; mount -t tmpfs none out/leaf3; "
+                         f"touch out/leaf3/x; ! {render} || exit 9; umount out/leaf3; diff -r out before")
+        self.assertEqual(code, OK, said)
+        self.assertIn("nothing was written", said)
 
     def test_stale_folders_of_removed_switches_are_listed(self):
         self.sample()
