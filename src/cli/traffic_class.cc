@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/commands.h"
 #include "dlcp/communicator_class.h"
 
@@ -76,7 +77,7 @@ ExitCode print(int number, bool json, bool just_number) {
   if (json) {
     const nlohmann::ordered_json object = {
         {"traffic_class", number}, {"budget", budget}, {"priority", priority}, {"type", type}};
-    fmt::print("{}\n", object.dump(2));
+    fmt::print("{}\n", json_text(object, 2));
   } else if (just_number) {
     fmt::print("{}\n", number);
   } else {

@@ -85,6 +85,11 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((code, error), (0, ""))
             self.assertIn("--json", out)
 
+    def test_json_replaces_bytes_that_are_not_utf8(self):
+        code, out, error = dlcp("doctor", "--json", NCCL_NET="x\udcff")  # the byte 0xff
+        self.assertIn(code, (0, 3), error)
+        self.assertIn("x\ufffd", json.dumps(json.loads(out), ensure_ascii=False))
+
     def test_tables_are_json_and_markdown_too(self):
         shown = (("knobs", "DLCP_PATHS"), ("counters", "peer_timeouts"), ("counters", "udp.rx_queue_drops"), ("abi", "2.19"))
         for verb, name in shown:

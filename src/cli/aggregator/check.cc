@@ -14,6 +14,7 @@
 
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "collective/switchml/switch_worker.h"
 #include "util/system/system_text.h"
 
@@ -116,7 +117,7 @@ void print(const CheckOptions& options, const std::deque<Rank>& ranks, std::size
         {"elements_wrong", wrong},     {"packets", sent},
         {"repeated", repeated},        {"ms", ms},
         {"longest_stall_ms", stall_ms}};
-    std::printf("%s\n", said.dump().c_str());
+    std::printf("%s\n", json_text(said).c_str());
     return;
   }
   std::printf("%s: %zu workers summed %lld elements in %.1f ms; %zu wrong\n",

@@ -9,6 +9,7 @@
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/end_signals.h"
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -27,7 +28,7 @@ void print_counts(const AggregatorServer& server, bool json) {
                                    {"unsound", sums.unsound},
                                    {"restarts", sums.restarts}};
   if (json) {
-    std::printf("%s\n", counts.dump().c_str());
+    std::printf("%s\n", json_text(counts).c_str());
     return;
   }
   for (const auto& [name, value] : counts.items())

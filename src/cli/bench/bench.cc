@@ -8,6 +8,7 @@
 #include "cli/bench/cases/bench_options.h"
 #include "cli/bench/coordinator/runner.h"
 #include "cli/bench/rank/turns.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/commands.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
@@ -143,7 +144,7 @@ ExitCode run(const BenchOptions& options) {
     if (usage || (world && outcome != ExitCode::kOk)) break;
   }
   if (options.json && runner.leads())
-    fmt::print("{}\n", (cases.size() == 1 && all.size() == 1 ? all[0] : all).dump(2));
+    fmt::print("{}\n", json_text(cases.size() == 1 && all.size() == 1 ? all[0] : all, 2));
   return outcome;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/doctor/host/host_checks.h"
@@ -82,7 +83,7 @@ void print_json(const Findings& findings, nlohmann::json rest) {
   rest["findings"] = to_json(findings);
   rest["failures"] = count(findings, Level::kFail);
   rest["warnings"] = count(findings, Level::kWarn);
-  fmt::print("{}\n", rest.dump(2));
+  fmt::print("{}\n", json_text(rest, 2));
 }
 
 ExitCode examine_host(const DoctorOptions& options) {

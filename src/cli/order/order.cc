@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
@@ -110,7 +111,8 @@ Found measure(const OrderOptions& options, bool& leads) {
 void write_results(const OrderOptions& options, const Found& found, const order::Solution& solution,
                    const OrderReport& report) {
   if (!options.out.empty()) {
-    const fabric::OrderFile file{found.discovery.fabric, solution.order, report.to_json().dump()};
+    const fabric::OrderFile file{found.discovery.fabric, solution.order,
+                                 json_text(report.to_json())};
     value_or_throw(write_text_file(options.out, fabric::write_order(file)));
   }
   if (!options.plot.empty())
@@ -144,7 +146,7 @@ ExitCode run(const OrderOptions& options) {
   report.probe_seconds = found.seconds;
   report.load_gb = found.load_gb;
   write_results(options, found, solution, report);
-  fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
+  fmt::print("{}", options.json ? json_text(report.to_json(), 2) + "\n" : report.to_text());
   if (!options.out.empty() && !options.json)
     fmt::print("{}", wrapped(fmt::format("Wrote {0}. Next: `dlcp order write {0} hostfile`, or "
                                          "`dlcp order exec {0} -- COMMAND`.",

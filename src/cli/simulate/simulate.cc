@@ -11,6 +11,7 @@
 
 #include "cli/command_line/options/options.h"
 #include "cli/command_line/output/document.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
@@ -67,7 +68,7 @@ ExitCode list(bool json) {
   table.headings = {"figure", "title"};
   for (const auto& entry : simulate::figures())
     table.rows.push_back({std::string(entry.name), std::string(entry.title)});
-  fmt::print("{}", json ? table.to_json().dump(2) + "\n" : table.to_text(output_width()));
+  fmt::print("{}", json ? json_text(table.to_json(), 2) + "\n" : table.to_text(output_width()));
   return ExitCode::kOk;
 }
 
@@ -79,7 +80,7 @@ ExitCode validate(const SimulateOptions& options) {
       options.quick, [&](const std::string& what) { line->show("dlcp simulate: " + what); });
   checks.insert(checks.end(), more.begin(), more.end());
   line.reset();
-  fmt::print("{}", options.json ? checks_json(checks).dump(2) + "\n" : checks_text(checks));
+  fmt::print("{}", options.json ? json_text(checks_json(checks), 2) + "\n" : checks_text(checks));
   const bool ok = std::all_of(checks.begin(), checks.end(),
                               [](const simulate::Check& check) { return check.ok(); });
   return ok ? ExitCode::kOk : ExitCode::kWrongData;
@@ -118,7 +119,7 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
     if (const auto written = write_text_file(path, simulate::figure_svg(figure)); !written)
       return fail(written.error().message());
   }
-  fmt::print("{}", options.json ? figure_json(figure).dump(2) + "\n" : figure_text(figure));
+  fmt::print("{}", options.json ? json_text(figure_json(figure), 2) + "\n" : figure_text(figure));
   return ExitCode::kOk;
 }
 

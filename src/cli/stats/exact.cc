@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command_line/output/document.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages/pages.h"
@@ -99,7 +100,7 @@ void print_list(const ExactOptions& options, const std::vector<Page>& pages, boo
   const nlohmann::ordered_json json = {{"changed", changed},
                                        {"exact", changed ? !options.undo : false},
                                        {"processes", document.to_json()}};
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", json_text(json, 2));
 }
 
 ExitCode exact(const ExactOptions& options) {

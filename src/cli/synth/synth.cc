@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/output/moving_line.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
@@ -152,7 +153,7 @@ ExitCode run(const SynthOptions& options) {
     if (const auto written = write_files(options, topology.value(), made.value(), wishes); !written)
       return fail(written.error());
   }
-  fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
+  fmt::print("{}", options.json ? json_text(report.to_json(), 2) + "\n" : report.to_text());
   return made->verified ? ExitCode::kOk : ExitCode::kWrongData;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/whatif/page.h"
@@ -108,7 +109,7 @@ ExitCode run(const WhatifOptions& options) {
     if (const auto written = write_text_file(options.output, whatif_page(answer)); !written)
       return fail(written.error());
   }
-  fmt::print("{}", options.json ? whatif_json(answer).dump(2) + "\n" : whatif_text(answer));
+  fmt::print("{}", options.json ? json_text(whatif_json(answer), 2) + "\n" : whatif_text(answer));
   return ExitCode::kOk;
 }
 

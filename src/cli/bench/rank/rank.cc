@@ -10,6 +10,7 @@
 
 #include "cli/bench/rank/rank_plugin.h"
 #include "cli/bench/rank/turns.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/launch/clock.h"
 
 namespace dlcp::cli {
@@ -114,7 +115,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, plugin_name, plugin_path, a
                                    turn_seconds, others_cpu_seconds)
 
 std::string RankResult::encode() const {
-  return nlohmann::json(*this).dump();
+  return json_text(nlohmann::json(*this));
 }
 
 RankResult RankResult::decode(const std::string& text) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/terminal.h"
 
 namespace dlcp::cli {
@@ -139,7 +140,7 @@ void add_document_verb(CLI::App& app, ExitCode& exit_code, const std::string& na
       exit_code = ExitCode::kUsage;
       return;
     }
-    fmt::print("{}", options->json       ? document.to_json().dump(2) + "\n"
+    fmt::print("{}", options->json       ? json_text(document.to_json(), 2) + "\n"
                      : options->markdown ? document.to_markdown()
                                          : document.to_text(output_width()));
     exit_code = ExitCode::kOk;

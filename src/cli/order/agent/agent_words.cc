@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line/output/json_text.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -28,7 +30,7 @@ bool sane(double value) {
 }
 
 std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 // Checks the value first: get<int>() of 1e300 would be undefined.

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line/output/json_text.h"
 #include "cli/stats/output/formats.h"
 
 namespace dlcp::cli {
@@ -94,7 +95,7 @@ std::string to_json(const std::vector<ProcessSnapshot>& processes) {
   Json json = Json::array();
   for (const auto& process : processes)
     json.push_back(process_json(process));
-  return Json{{"processes", json}}.dump(2) + "\n";
+  return json_text(Json{{"processes", json}}, 2) + "\n";
 }
 
 }  // namespace dlcp::cli

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command_line/options/options.h"
+#include "cli/command_line/output/json_text.h"
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages/pages.h"
@@ -67,7 +68,7 @@ ExitCode print_once(const TopOptions& options) {
   auto rows = top_rows(before.value(), after.value(), Clock::now() - begin);
   sort_rows(rows, TopOrder::kSent);
   if (options.json)
-    fmt::print("{}\n", to_json(rows).dump(2));
+    fmt::print("{}\n", json_text(to_json(rows), 2));
   else
     for (const std::string& line : top_lines(rows, 80, 0))
       fmt::print("{}\n", line);
