@@ -224,6 +224,10 @@ constexpr const char* kChangeTasks =
       failed_when: dlcp_confirmed.rc != 0 and dlcp_reverted is changed
       changed_when: dlcp_reverted is changed
       when: dlcp_confirm | length > 0
+    - name: Save the configuration without the change  # an earlier run may have saved the change
+      ansible.builtin.shell: "{{ dlcp_keep }}"
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      when: dlcp_keep | length > 0 and dlcp_reverted is changed
     - name: End the rollout here
       ansible.builtin.fail:
         msg: "{{ inventory_hostname }} was rolled back; later switches were not changed"
@@ -370,7 +374,7 @@ std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& st
         "\nThere is no automatic stop on {}: inventory.yml has no health commands for them. During "
         "the wait,\nwatch these switches yourself, and interrupt the playbook if their health gets "
         "worse. Then run\n`rollback.yml --limit SWITCH`.\n",
-        fmt::join(unwatched, " and "));
+        fmt::join(unwatched, ", "));
   }
   return text;
 }

@@ -62,7 +62,7 @@ if [ "$1" = --confirm ]; then
 fi
 echo "$DLCP_SWITCH: $verb $(ls *.yaml 2>/dev/null | paste -sd' ')" >>"$STATE/log"
 mark=$STATE/applied-$DLCP_SWITCH
-if [ "$verb" = apply ] && [ -e "$mark" ] || [ "$verb" = rollback ] && [ ! -e "$mark" ]; then
+if [ "$verb" = "$([ -e "$mark" ] && echo apply || echo rollback)" ]; then
   echo "nothing to do: every row already has the state after this $verb"
   exit
 fi
@@ -138,7 +138,7 @@ class Rollout(unittest.TestCase):
         inventory = (self.out / "inventory.yml").read_text()
         self.assertEqual(re.findall(r"dlcp_health:\n(?! +- )", inventory), [])  # null instead of a list
         self.assertEqual(inventory.count("dlcp_health: []"), 2)
-        self.assertIn("no automatic stop on iosxr and junos", " ".join((self.out / "ROLLOUT.md").read_text().split()))
+        self.assertIn("no automatic stop on iosxr, junos:", " ".join((self.out / "ROLLOUT.md").read_text().split()))
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
     def test_ansible_reads_it(self):
@@ -165,14 +165,14 @@ class Rollout(unittest.TestCase):
         self.assertEqual(self.timers(), [])
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
-    def test_a_rollback_after_worse_health_is_confirmed(self):
+    def test_a_rollback_after_worse_health_is_confirmed_and_saved(self):
         self.write()
         self.simulate()
         (self.folder / "is-worse").write_text("")
-        for name in ("leaf1", "leaf2"):
+        for name, saved in (("leaf1", "nv config save"), ("leaf2", "enable;write")):
             self.assertNotEqual(self.play("playbook.yml", "--limit", name), 0, self.said)
             self.assertIn(f"{name} was rolled back", self.said)
-            self.assertEqual(self.log(name), ["health", "apply", "confirm", "health", "rollback", "confirm"])
+            self.assertEqual(self.log(name), ["health", "apply", "confirm", "health", "rollback", "confirm", saved])
             self.assertEqual(self.timers(), [])
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
