@@ -92,7 +92,7 @@ struct Refusal {
 // Effect on a connection's context if the listener never answers.
 enum class OnSilence : std::uint8_t {
   kFailContext,
-  kEndAlone,  // the caller has other addresses to try
+  kEndAlone,  // the caller has other addresses to try, or fails the context itself
 };
 
 enum class ConnectionState : std::uint8_t {

@@ -148,6 +148,32 @@ TEST_CASE("after an answer over RoCE a peer is not tried over UDP, however slow 
   CHECK(meeting.accepted_over_udp == nullptr);
 }
 
+TEST_CASE("a peer that never answers fails only the opening, and everything else continues") {
+  Meeting meeting;
+  engine::Opening first = meeting.open();
+  REQUIRE(meeting.finish(first) == ConnectionState::kOpen);
+  engine::Opening::Peer nobody{meeting.listening.over_udp.invitation, meeting.there.port.address()};
+  nobody.address.bytes[4] = std::byte{9};
+  meeting.network.roce->keep = [](std::span<const std::byte> datagram) {
+    const auto head = wire::decode_head(datagram);
+    return !head || head->type != wire::FrameType::kHello;
+  };
+  engine::Opening second(meeting.here.port, 1, nobody,
+                         engine::choose_route(meeting.here.port, nobody.address).value(), 3s);
+  // The opening is abandoned: only the engines are driven.
+  for (const Time end = engine::steady_now() + 10s;
+       engine::steady_now() < end && !second.connection()->failed;) {
+    meeting.here.over(engine::kRoce).drive();
+    meeting.there.over(engine::kRoce).drive();
+  }
+  CHECK(first.poll() == ConnectionState::kOpen);
+  CHECK_FALSE(second.failure());
+  CHECK(second.poll() == ConnectionState::kClosed);
+  REQUIRE(second.failure());
+  CHECK(second.connection() == nullptr);
+  CHECK(first.poll() == ConnectionState::kOpen);
+}
+
 namespace {
 
 // Two ranks with a device on each of two rails, over UDP only.

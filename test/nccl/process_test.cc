@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "board.h"
 #include "catch.h"
+#include "exchange.h"
+#include "nccl/abi/net_v8.h"
 
 namespace {
 
@@ -54,6 +57,21 @@ ResultCode circulate(const NetV12& net, const Link& link, std::size_t bytes,
     }
     laps.fetch_add(1);
   }
+}
+
+// A connection of this process to itself through an interface without contexts.
+Link link_to_itself(const Plugin& plugin, const dlcp::nccl::NetV8& net) {
+  Link link(plugin.net());
+  Handle handle;
+  REQUIRE(net.listen(0, handle.data(), &link.listener) == ResultCode::kSuccess);
+  REQUIRE(within(10s, [&] {
+    if (link.send == nullptr)
+      REQUIRE(net.connect(0, handle.data(), &link.send, nullptr) == ResultCode::kSuccess);
+    if (link.recv == nullptr)
+      REQUIRE(net.accept(link.listener, &link.recv, nullptr) == ResultCode::kSuccess);
+    return link.send != nullptr && link.recv != nullptr;
+  }));
+  return link;
 }
 
 std::string text_of(const char* path) {
@@ -237,6 +255,76 @@ TEST_CASE("a wrong setting on one rank of four fails there at listen, with one l
         "NET/DLCP : DLCP_PATHS = 'many' (environment) is not valid; give 1..256\n");
   close(file);
   unlink(path);
+}
+
+TEST_CASE(
+    "without contexts, a connection that NCCL no longer opens ends alone, and is released later") {
+  const std::string stats = "/tmp/dlcp-stats-" + std::to_string(getpid());
+  Processes ranks(2, [&](Board& board, int rank) {
+    set_environment({{"DLCP_PEER_TIMEOUT", "1"}, {"DLCP_STATS_FILE", stats}});
+    Plugin plugin;
+    const auto& net =
+        *static_cast<const dlcp::nccl::NetV8*>(plugin.symbol(dlcp::nccl::kNetSymbolV8));
+    net.init(logger);
+    Link link(plugin.net());
+    if (rank == 1) {
+      net.listen(0, board.handles[1][0].data(), &link.listener);
+      board.arrived = 1;
+      raise(SIGSTOP);  // this rank hangs
+    }
+    while (board.arrived == 0)
+      usleep(1000);
+    usleep(100'000);
+    for (int i = 0; i < 20; ++i) {  // then its communicator is aborted, without a call to DLCP
+      if (net.connect(0, board.handles[1][0].data(), &link.send, nullptr) != ResultCode::kSuccess)
+        return 1;
+      usleep(1000);
+    }
+    if (link.send != nullptr) return 2;
+    Link other = link_to_itself(plugin, net);
+    for (const auto end = std::chrono::steady_clock::now() + 2500ms;
+         std::chrono::steady_clock::now() < end; usleep(10'000))
+      exchange(other, 10'000, 1);
+    other.close();  // the last object that NCCL has
+    return 0;
+  });
+  CHECK(ranks.wait_for(0) == 0);
+  CHECK_THAT(text_of(stats.c_str()), Contains("packets_sent"));  // written by the last engine's end
+  unlink(stats.c_str());
+}
+
+TEST_CASE("without contexts, a peer that never answers fails connect, and then everything else") {
+  Processes ranks(2, [&](Board& board, int rank) {
+    set_environment({{"DLCP_PEER_TIMEOUT", "0.5"}});
+    Plugin plugin;
+    const auto& net =
+        *static_cast<const dlcp::nccl::NetV8*>(plugin.symbol(dlcp::nccl::kNetSymbolV8));
+    net.init(logger);
+    Link link(plugin.net());
+    if (rank == 1) {
+      net.listen(0, board.handles[1][0].data(), &link.listener);
+      board.arrived = 1;
+      raise(SIGSTOP);
+    }
+    while (board.arrived == 0)
+      usleep(1000);
+    usleep(100'000);
+    Link other = link_to_itself(plugin, net);
+    take_log();
+    ResultCode code{};
+    within(5s, [&] {
+      code = net.connect(0, board.handles[1][0].data(), &link.send, nullptr);
+      return code != ResultCode::kSuccess;
+    });
+    if (code != ResultCode::kRemoteError || take_log().size() != 1) return 1;
+    void* request = nullptr;
+    char byte = 0;
+    return plugin.net().isend(other.send, &byte, 1, 0, nullptr, nullptr, &request) ==
+                   ResultCode::kRemoteError
+               ? 0
+               : 2;
+  });
+  CHECK(ranks.wait_for(0) == 0);
 }
 
 TEST_CASE("an interface that does not exist is an error, and no other network is used") {

@@ -9,8 +9,8 @@
 namespace dlcp::core {
 namespace {
 
-// True if the failure ends this connection only: the listener has not answered, and the caller has
-// other addresses to try.
+// True if the failure ends this connection only: the listener has not answered, and the caller
+// decides what follows.
 bool is_attempt(const Slot& slot, const Error& error) {
   const SendStream* const sending = slot.party.sender();
   return slot.on_silence == OnSilence::kEndAlone && is_silence(error) && sending != nullptr &&

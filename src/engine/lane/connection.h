@@ -59,7 +59,8 @@ struct Connection {
   std::deque<Request> requests;  // grows to the largest number outstanding at once; never shrinks
   std::size_t next_slot = 0;
   std::atomic<bool> failed{false};
-  Error error;  // written before `failed`
+  Error error;               // written before `failed`
+  bool ended_alone = false;  // written before `failed`: an attempt that was not answered
   // The last collective that lost something on this connection, and its lost contributions so far.
   std::uint64_t lossy_collective = 0;
   std::uint64_t contributions_lost = 0;

@@ -214,8 +214,10 @@ bool Engine::close(Connection* connection) {
   return aborted;
 }
 
-void Engine::fail_context(core::ContextId context, const Error& error) {
+// `pass_on`: the failure began here, so that other engines and the trace must learn of it.
+void Engine::fail_context(core::ContextId context, const Error& error, bool pass_on) {
   Hold hold(*this);
+  if (pass_on) notices_.failed(context, error);
   failures_.context(hold.now(), context, error);
   take_events(hold.now());
   flush(hold.now());

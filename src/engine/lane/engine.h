@@ -78,7 +78,7 @@ class Engine {
   void release_memory(Connection& connection, const Memory& registered);
   // Frees the connection and its requests. True if it had failed or had outstanding requests.
   bool close(Connection* connection);
-  void fail_context(core::ContextId context, const Error& error);
+  void fail_context(core::ContextId context, const Error& error, bool pass_on = false);
   void linger(Duration at_most, bool resets_only = false);  // until closes are confirmed
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context);

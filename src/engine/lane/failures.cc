@@ -16,6 +16,7 @@ Error Failures::error_of(Time now, const core::Event& event) const {
 void Failures::closed(Time now, Connection& connection, const core::Event& event) {
   if (connection.failed.load(std::memory_order_relaxed)) return;
   const Error error = error_of(now, event);
+  connection.ended_alone = event.was_attempt;
   end(connection, error);
   if (event.was_attempt) return;
   notices_.log(LogLevel::kWarn, error.message());

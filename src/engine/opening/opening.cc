@@ -40,9 +40,8 @@ Connection* Opening::call_first(const wire::EndpointAddress& to) const {
   const std::size_t lanes = uses_all_lanes() ? port_.of(*over_).size() : 1;
   wire::Membership membership;
   membership.lanes = static_cast<std::uint8_t>(lanes > 1 ? lanes : 0);
-  return port_.over(*over_)->engine->connect(
-      context_, peer_.listener, to, membership,
-      has_ways() ? core::OnSilence::kEndAlone : core::OnSilence::kFailContext);
+  return port_.over(*over_)->engine->connect(context_, peer_.listener, to, membership,
+                                             core::OnSilence::kEndAlone);
 }
 
 // All lanes of the peer's device have its own address, so there are several only if that one
@@ -61,6 +60,11 @@ core::ConnectionState Opening::poll() {
   if (has_ways() &&
       (state == core::ConnectionState::kCalling || state == core::ConnectionState::kClosed))
     return poll_way(state);
+  if (state == core::ConnectionState::kClosed && connection_->ended_alone) {
+    failure_ = connection_->error;
+    connection_->engine->close(std::exchange(connection_, nullptr));
+    return state;
+  }
   if (state != core::ConnectionState::kCalling) {
     may_fall_back_ = false;
     return state == core::ConnectionState::kOpen ? poll_others() : state;

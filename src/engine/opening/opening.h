@@ -50,7 +50,7 @@ class Opening {
   // Performs a step without waiting, and returns the state of the whole opening. The caller repeats
   // it until the state is one of these:
   // - kOpen: all connections are open.
-  // - kClosed, failure() has a value: no way was answered. There is no connection.
+  // - kClosed, failure() has a value: the peer has not answered. There is no connection.
   // - kClosed, failure() is empty: connection() has failed, and its `error` is the reason.
   // In all states the connections of bundle() belong to the caller, who must close them.
   core::ConnectionState poll();
@@ -66,8 +66,9 @@ class Opening {
   const std::string& fallback() const { return fallback_; }
   // The way of the current attempt or of the open connection; nullptr if no ways were passed.
   const Way* way() const;
-  // Why the first way was not answered, if none was. Unlike the failure of a connection, this does
-  // not end the other connections of the context, and nothing was logged.
+  // Why the peer has not answered (over the first way, if there are several). Unlike the failure of
+  // a connection, this does not end the other connections of the context, and nothing was logged,
+  // because the caller may have given up this opening.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/host/clock.h"
 #include "nccl/context/log.h"
 #include "nccl/context/summary.h"
 
@@ -97,7 +99,7 @@ void Context::fail(const Error& error) {
   }
   for (const auto& [device, port] : ports)
     for (const engine::Lane& lane : port.lanes())
-      lane.engine->fail_context(id_, error);
+      lane.engine->fail_context(id_, error, true);
 }
 
 void Context::object_opened() {
@@ -106,6 +108,7 @@ void Context::object_opened() {
 }
 
 void Context::object_closed(bool aborted) {
+  close_abandoned();
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
@@ -119,18 +122,43 @@ void Context::object_closed(bool aborted) {
 }
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
+  close_abandoned();
   const std::lock_guard lock(mutex_);
   while (next_ticket_ == 0 || pending_.contains(next_ticket_))
     ++next_ticket_;
-  pending_.emplace(next_ticket_, opening);
+  pending_[next_ticket_] = {std::make_shared<engine::Opening>(opening), engine::steady_now()};
   return next_ticket_++;
 }
 
-engine::Opening* Context::find_pending(std::uint32_t ticket, const wire::Invitation& listener) {
+std::shared_ptr<engine::Opening> Context::find_pending(std::uint32_t ticket,
+                                                       const wire::Invitation& listener) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(ticket);
-  return found == pending_.end() || !(found->second.listener() == listener) ? nullptr
-                                                                            : &found->second;
+  if (found == pending_.end() || !(found->second.opening->listener() == listener)) return nullptr;
+  found->second.looked_for = engine::steady_now();
+  return found->second.opening;
+}
+
+// The caller must have counted an object, so that the engines are not released meanwhile.
+void Context::close_abandoned() {
+  std::vector<Pending> abandoned;
+  {
+    const std::lock_guard lock(mutex_);
+    if (until_finalize_ || !setup_->ok()) return;
+    const Time since = engine::steady_now() - setup_->value().settings.peer_timeout;
+    std::erase_if(pending_, [&](const auto& entry) {
+      const auto& [ticket, pending] = entry;
+      // A thread that uses it now has only been slow.
+      if (pending.looked_for >= since || pending.opening.use_count() > 1) return false;
+      abandoned.push_back(pending);
+      return true;
+    });
+    aborted_ = aborted_ || !abandoned.empty();
+  }
+  for (const Pending& pending : abandoned)
+    pending.opening->bundle().close();
+  const std::lock_guard lock(mutex_);
+  open_objects_ -= static_cast<int>(abandoned.size());
 }
 
 void Context::forget_pending(std::uint32_t ticket) {
@@ -139,14 +167,14 @@ void Context::forget_pending(std::uint32_t ticket) {
 }
 
 bool Context::finish() {
-  std::map<std::uint32_t, engine::Opening> abandoned;
+  std::map<std::uint32_t, Pending> abandoned;
   {
     const std::lock_guard lock(mutex_);
     abandoned.swap(pending_);
     aborted_ = aborted_ || !abandoned.empty();
   }
-  for (const auto& [ticket, opening] : abandoned)
-    opening.bundle().close();
+  for (const auto& [ticket, pending] : abandoned)
+    pending.opening->bundle().close();
   const auto left = static_cast<int>(abandoned.size());
   abandoned.clear();  // they keep engines alive
   release_ports();

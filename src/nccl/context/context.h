@@ -14,6 +14,7 @@
 #include "engine/opening/opening.h"
 #include "nccl/abi/types.h"
 #include "util/result.h"
+#include "util/time.h"
 
 namespace dlcp::nccl {
 
@@ -64,9 +65,11 @@ class Context {
   void object_closed(bool aborted);
 
   // Keeps a connect that NCCL will repeat. The ticket is stored in its handle and is valid only
-  // with the listener of that handle. The result of find_pending() is valid until it is forgotten.
+  // with the listener of that handle. Without finalize, it is closed if it was not looked for
+  // during the peer timeout: NCCL has then aborted its communicator, which it does without a call.
   std::uint32_t keep_pending(const engine::Opening& opening);
-  engine::Opening* find_pending(std::uint32_t ticket, const wire::Invitation& listener);
+  std::shared_ptr<engine::Opening> find_pending(std::uint32_t ticket,
+                                                const wire::Invitation& listener);
   void forget_pending(std::uint32_t ticket);
 
   // Closes pending connections, waits for a bounded time for peers to confirm, and releases the
@@ -74,7 +77,12 @@ class Context {
   bool finish();
 
  private:
+  struct Pending {
+    std::shared_ptr<engine::Opening> opening;
+    Time looked_for{};  // the last time
+  };
   void release_ports();
+  void close_abandoned();
   // Updates the description; requires mutex_.
   void show();
   void show(const engine::Port& port);
@@ -88,7 +96,7 @@ class Context {
   std::shared_ptr<const Result<engine::Setup>> setup_;
   std::map<int, engine::Port> ports_;
   engine::ContextDescription description_;
-  std::map<std::uint32_t, engine::Opening> pending_;  // by ticket
+  std::map<std::uint32_t, Pending> pending_;  // by ticket
   std::uint32_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;

@@ -84,7 +84,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
         const HandleBytes handle(static_cast<std::byte*>(opaque_handle), kHandleBytes);
         auto peer = decode_handle(handle);
         if (!peer) return refuse(peer.error());
-        engine::Opening* opening = context.find_pending(ticket_of(handle), peer->listener);
+        auto opening = context.find_pending(ticket_of(handle), peer->listener);
         if (opening == nullptr) {
           if (const ResultCode code = start_connecting(context, device, peer.value(), handle);
               code != ResultCode::kSuccess)
