@@ -1,9 +1,15 @@
 // All-reduces by direct exchange through the plugin's own table, over loopback.
+#include <unistd.h>
+
 #include <array>
 #include <cstring>
+#include <fstream>
+#include <thread>
 
 #include "catch.h"
 #include "collective_group.h"
+#include "exchange.h"
+#include "nccl/abi/net_v10.h"
 #include "nccl/abi/tuner.h"
 
 namespace {
@@ -97,6 +103,53 @@ TEST_CASE("a rank that does not arrive is named to all others, within the timeou
     CHECK(group.rank(i).group == nullptr);
   }
   CHECK_THAT(joined_log(), Contains("rank 2 has not connected within 1 s"));
+}
+
+TEST_CASE("without contexts, a set-up that fails ends no ring, and the engines end with the last") {
+  const std::string stats = "/tmp/dlcp-stats-" + std::to_string(getpid());
+  set_environment({{"DLCP_COLLNET_TIMEOUT", "2"}, {"DLCP_STATS_FILE", stats}});
+  Plugin plugin;
+  const auto& net =
+      *static_cast<const dlcp::nccl::NetV10*>(plugin.symbol(dlcp::nccl::kNetSymbolV10));
+  const auto& table =
+      *static_cast<const dlcp::nccl::CollNetV10*>(plugin.symbol("ncclCollNetPlugin_v10"));
+  REQUIRE(net.init(logger, nullptr) == ResultCode::kSuccess);
+  REQUIRE(table.init(logger) == ResultCode::kSuccess);
+  Link ring(plugin.net());
+  Handle handle;
+  REQUIRE(net.listen(0, handle.data(), &ring.listener) == ResultCode::kSuccess);
+  REQUIRE(within(std::chrono::seconds(10), [&] {
+    if (ring.send == nullptr) net.connect(0, nullptr, handle.data(), &ring.send, nullptr);
+    if (ring.recv == nullptr) net.accept(ring.listener, &ring.recv, nullptr);
+    return ring.send != nullptr && ring.recv != nullptr;
+  }));
+  for (const int present : {2, 3}) {  // of three ranks
+    std::array<Handle, 3> handles;
+    std::array<void*, 3> at{}, listening{}, groups{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      at[i] = handles[i].data();
+      REQUIRE(table.listen(0, at[i], &listening[i]) == ResultCode::kSuccess);
+    }
+    std::vector<std::thread> threads;
+    for (int i = 0; i < present; ++i)
+      threads.emplace_back([&, i] {
+        const auto rank = static_cast<std::size_t>(i);
+        auto copy = at;
+        table.connect(copy.data(), 3, i, listening[rank], &groups[rank]);
+        if (groups[rank] == nullptr) listening[rank] = nullptr;  // connect has closed it
+      });
+    for (auto& thread : threads)
+      thread.join();
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK((groups[i] != nullptr) == (present == 3));
+      if (listening[i] != nullptr) table.closeListen(listening[i]);
+      if (groups[i] != nullptr) table.closeColl(groups[i]);
+    }
+    exchange(ring, 10'000, 1);
+  }
+  ring.close();
+  CHECK(std::ifstream(stats).good());  // written when the last engine has ended
+  unlink(stats.c_str());
 }
 
 TEST_CASE("a rank that leaves ends the others' all-reduces with an error") {

@@ -34,8 +34,9 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 
 TEST_CASE("a context that is finished before its last object is closed is freed with that object") {
-  auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
-                                                dlcp::nccl::kUndefined, true);
+  auto* const context =
+      new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1, dlcp::nccl::kUndefined,
+                              dlcp::nccl::Context::Lifetime::kUntilFinalize);
   watched = context;
   frees = 0;
   context->object_opened();
@@ -48,8 +49,9 @@ TEST_CASE("a context that is finished before its last object is closed is freed 
 }
 
 TEST_CASE("a context whose objects are closed is freed when it is finished") {
-  auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
-                                                dlcp::nccl::kUndefined, true);
+  auto* const context =
+      new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1, dlcp::nccl::kUndefined,
+                              dlcp::nccl::Context::Lifetime::kUntilFinalize);
   watched = context;
   frees = 0;
   context->object_opened();
@@ -57,5 +59,19 @@ TEST_CASE("a context whose objects are closed is freed when it is finished") {
   CHECK(frees == 0);
   REQUIRE(context->finish());
   delete context;
+  CHECK(frees == 1);
+}
+
+TEST_CASE("a context of a single group is freed with its last object, without finish") {
+  auto* const context =
+      new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1, dlcp::nccl::kUndefined,
+                              dlcp::nccl::Context::Lifetime::kUntilClosed);
+  watched = context;
+  frees = 0;
+  context->object_opened();
+  context->object_opened();
+  context->object_closed(true);
+  CHECK(frees == 0);
+  context->object_closed(false);
   CHECK(frees == 1);
 }

@@ -22,7 +22,7 @@ namespace dlcp::nccl::collnet {
 ResultCode init_process(DebugLogger logger) noexcept;
 ResultCode init_communicator(void** context, std::uint64_t comm_id, DebugLogger logger) noexcept;
 ResultCode finalize_communicator(void* context) noexcept;
-// If `context` is null, the context of the process is used.
+// If `context` is null, the group gets a context of its own.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
 // Blocks for slightly more than DLCP_COLLNET_TIMEOUT at most. Closes the listener on failure,
 // because NCCL does not.

@@ -221,8 +221,11 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   return made;
 }
 
-void close(std::unique_ptr<CollectiveListenComm> comm) {
-  if (comm != nullptr && comm->listening != nullptr) nccl::close_listener(*comm->listening);
+// Without contexts, each group has its own: a set-up that fails must not end other connections.
+Context& context_for_group(void* context) {
+  if (context != nullptr) return *static_cast<Context*>(context);
+  return *new Context(engine::Registry::of_process(), 0, kUndefined,
+                      Context::Lifetime::kUntilClosed);
 }
 
 void prepare(DebugLogger logger) {
@@ -251,7 +254,8 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, DebugLogger 
       [&] {
         *context = nullptr;
         prepare(logger);
-        *context = new Context(engine::Registry::of_process(), comm_id, kUndefined, true);
+        *context = new Context(engine::Registry::of_process(), comm_id, kUndefined,
+                               Context::Lifetime::kUntilFinalize);
         return ResultCode::kSuccess;
       });
 }
@@ -272,9 +276,7 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
       [&] {
         *listen_comm = nullptr;
         const HandleBytes bytes(static_cast<std::byte*>(handle), kHandleBytes);
-        auto made = std::make_unique<CollectiveListenComm>();
-        made->context = &context_of(context);
-        made->device = device;
+        auto made = std::make_unique<CollectiveListenComm>(context_for_group(context), device);
         auto listening = try_to_listen(*made->context, device, bytes);
         if (listening) {
           made->listening = std::move(listening).value();
@@ -292,16 +294,15 @@ ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void
       "collnet connect",
       [&] {
         *group = nullptr;
-        auto& comm = *static_cast<CollectiveListenComm*>(listen_comm);
-        auto made = set_up(handles, ranks, rank, comm);
+        std::unique_ptr<CollectiveListenComm> comm(static_cast<CollectiveListenComm*>(listen_comm));
+        auto made = set_up(handles, ranks, rank, *comm);
         if (!made) {
           Error error = made.error();
-          comm.context->describe_all_reduce("rings and trees: " + error.what, nullptr);
+          comm->context->describe_all_reduce("rings and trees: " + error.what, nullptr);
           error.what = "all-reduces do not use direct exchange: " + error.what;
-          close(std::unique_ptr<CollectiveListenComm>(&comm));
           return refuse(error);
         }
-        comm.context->object_opened();
+        comm.release()->context->object_opened();  // NCCL closes the listener
         *group = std::move(made).value().release();
         return ResultCode::kSuccess;
       });
@@ -341,8 +342,8 @@ ResultCode close_listen(void* listen_comm) noexcept {
   return guarded(
       "closeListen",
       [&] {
-        close(
-            std::unique_ptr<CollectiveListenComm>(static_cast<CollectiveListenComm*>(listen_comm)));
+        const std::unique_ptr<CollectiveListenComm> comm(
+            static_cast<CollectiveListenComm*>(listen_comm));
         return ResultCode::kSuccess;
       });
 }

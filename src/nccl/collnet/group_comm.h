@@ -12,13 +12,25 @@
 #include "engine/hub/hub_visit.h"
 #include "nccl/collnet/reduction_calls.h"
 #include "nccl/context/comm.h"
+#include "nccl/net/rendezvous.h"
 #include "nccl/switch/switch_group.h"
 
 namespace dlcp::nccl {
 
 struct CollectiveListenComm {
-  Context* context = nullptr;
-  int device = 0;
+  CollectiveListenComm(Context& context_of_group, int device_number)
+      : context(&context_of_group), device(device_number) {
+    context->object_opened();
+  }
+  ~CollectiveListenComm() {
+    if (listening != nullptr) close_listener(*listening);
+    context->object_closed(false);
+  }
+  CollectiveListenComm(const CollectiveListenComm&) = delete;
+  CollectiveListenComm& operator=(const CollectiveListenComm&) = delete;
+
+  Context* const context;
+  const int device;
   std::unique_ptr<ListenComm> listening;  // null: this rank does not take part
 };
 

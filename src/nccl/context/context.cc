@@ -16,12 +16,12 @@ constexpr Duration kResetsTake = 100ms;  // for four, 6 ms apart, on a busy host
 }  // namespace
 
 Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
-                 bool until_finalize)
+                 Lifetime lifetime)
     : registry_(registry),
       id_(registry.new_context()),
       comm_id_(comm_id),
       communicator_class_(communicator_class),
-      until_finalize_(until_finalize),
+      lifetime_(lifetime),
       setup_(registry.setup()),
       next_ticket_(1) {
   description_.communicator = comm_id;
@@ -29,7 +29,8 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
 }
 
 Context& Context::of_process() {
-  static Context* const context = new Context(engine::Registry::of_process(), 0, kUndefined, false);
+  static Context* const context =
+      new Context(engine::Registry::of_process(), 0, kUndefined, Lifetime::kProcess);
   return *context;
 }
 
@@ -112,13 +113,10 @@ void Context::object_closed(bool aborted) {
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
-    if (--open_objects_ > 0 || (until_finalize_ && !finished_)) return;
+    if (--open_objects_ > 0 || (lifetime_ == Lifetime::kUntilFinalize && !finished_)) return;
   }
-  if (until_finalize_) {
-    delete this;
-    return;
-  }
-  release_ports();
+  if (lifetime_ != Lifetime::kUntilFinalize) release_ports();
+  if (lifetime_ != Lifetime::kProcess) delete this;
 }
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
@@ -144,7 +142,7 @@ void Context::close_abandoned() {
   std::vector<Pending> abandoned;
   {
     const std::lock_guard lock(mutex_);
-    if (until_finalize_ || !setup_->ok()) return;
+    if (lifetime_ != Lifetime::kProcess || !setup_->ok()) return;
     const Time since = engine::steady_now() - setup_->value().settings.peer_timeout;
     std::erase_if(pending_, [&](const auto& entry) {
       const auto& [ticket, pending] = entry;
@@ -189,7 +187,7 @@ void Context::release_ports() {
   bool wait = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!until_finalize_ && open_objects_ > 0) return;  // another object was opened meanwhile
+    if (lifetime_ == Lifetime::kProcess && open_objects_ > 0) return;  // one was opened meanwhile
     ports.swap(ports_);
     wait = !std::exchange(aborted_, false);
   }

@@ -1,6 +1,6 @@
-// The state of one communicator (NCCL >= 2.28) or, for older versions, of the process: its identity
-// in the core, the engines it uses, and the number of objects that use them. Connections of a
-// context fail together.
+// The state of one communicator (NCCL >= 2.28) or, for older versions, of the process and of each
+// group of the collective plugin: its identity in the core, the engines it uses, and the number of
+// objects that use them. Connections of a context fail together.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,14 @@ namespace dlcp::nccl {
 
 class Context {
  public:
-  // `until_finalize`: engines are kept until finish(), otherwise until the last object is closed.
+  // How long the context keeps engines, and when it is deleted.
+  enum class Lifetime : std::uint8_t {
+    kProcess,        // engines until the last object is closed; never deleted
+    kUntilFinalize,  // until finish(); then with the last object
+    kUntilClosed,    // until the last object is closed
+  };
   Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
-          bool until_finalize);
+          Lifetime lifetime);
 
   // The context of the process, for interface versions without contexts; never destroyed.
   static Context& of_process();
@@ -39,7 +44,7 @@ class Context {
   // kUndefined if each connection has its own class, or if the user set none.
   int communicator_class() const { return communicator_class_; }
   // True if NCCL calls setNetAttr.
-  bool provides_attributes() const { return until_finalize_; }
+  bool provides_attributes() const { return lifetime_ == Lifetime::kUntilFinalize; }
   // True if the context keeps the profiler active.
   bool may_lose() const { return may_lose_.load(); }
   void set_may_lose() { may_lose_.store(true); }
@@ -61,11 +66,11 @@ class Context {
   // An object that uses an engine (listener, connection) was opened ...
   void object_opened();
   // ... or closed. `aborted`: with unfinished work or after a failure, so that no peer is waited
-  // for. The last object closed after finish() deletes the context.
+  // for. The last object closed after finish(), or with kUntilClosed, deletes the context.
   void object_closed(bool aborted);
 
   // Keeps a connect that NCCL will repeat. The ticket is stored in its handle and is valid only
-  // with the listener of that handle. Without finalize, it is closed if it was not looked for
+  // with the listener of that handle. With kProcess, it is closed if it was not looked for
   // during the peer timeout: NCCL has then aborted its communicator, which it does without a call.
   std::uint32_t keep_pending(const engine::Opening& opening);
   std::shared_ptr<engine::Opening> find_pending(std::uint32_t ticket,
@@ -91,7 +96,7 @@ class Context {
   const core::ContextId id_;
   const std::uint64_t comm_id_;
   const int communicator_class_;
-  const bool until_finalize_;
+  const Lifetime lifetime_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Result<engine::Setup>> setup_;
   std::map<int, engine::Port> ports_;

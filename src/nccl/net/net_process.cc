@@ -44,8 +44,8 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, int communic
         *context = nullptr;
         prepare(logger);
         profiler::set_callback(callback);
-        auto* const opened =
-            new Context(engine::Registry::of_process(), comm_id, communicator_class, true);
+        auto* const opened = new Context(engine::Registry::of_process(), comm_id,
+                                         communicator_class, Context::Lifetime::kUntilFinalize);
         *context = opened;
         announce_terms(*opened, communicator_class, true);
         return ResultCode::kSuccess;
