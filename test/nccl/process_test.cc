@@ -1,6 +1,7 @@
 // Ranks in separate processes: a killed peer, a receiver that leaves early, and settings that
 // differ or are wrong on one rank.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,7 +12,9 @@
 #include "board.h"
 #include "catch.h"
 #include "exchange.h"
+#include "nccl/abi/collnet.h"
 #include "nccl/abi/net_v8.h"
+#include "sanitized.h"
 
 namespace {
 
@@ -325,6 +328,33 @@ TEST_CASE("without contexts, a peer that never answers fails connect, and then e
                : 2;
   });
   CHECK(ranks.wait_for(0) == 0);
+}
+
+TEST_CASE("if a rank has no memory for direct exchange, no rank uses it, and all know the reason") {
+  if (kSanitized) return;  // sanitizers need the address space
+  Processes ranks(2, [](Board& board, int rank) {
+    set_environment({{"DLCP_COLLNET_MEMORY", "4G"}, {"DLCP_COLLNET_TIMEOUT", "5"}});
+    Plugin plugin;
+    const auto& table =
+        *static_cast<const dlcp::nccl::CollNetV12*>(plugin.symbol(dlcp::nccl::kCollNetSymbolV12));
+    void *context = nullptr, *listening = nullptr, *group = nullptr;
+    table.init(&context, 5, logger);
+    table.listen(context, 0, board.handles[rank][0].data(), &listening);
+    board.meet(2);
+    if (rank == 1) {
+      const rlimit scarce{rlim_t{2} << 30, RLIM_INFINITY};
+      setrlimit(RLIMIT_AS, &scarce);
+    }
+    take_log();
+    void* handles[] = {board.handles[0][0].data(), board.handles[1][0].data()};
+    const ResultCode code = table.connect(handles, 2, rank, listening, &group);
+    if (code == ResultCode::kSuccess || group != nullptr) return 1;
+    const std::string log = joined_log();
+    table.finalize(context);
+    return log.find("DLCP_COLLNET_MEMORY") != std::string::npos ? 0 : 2;
+  });
+  CHECK(ranks.wait_for(0) == 0);
+  CHECK(ranks.wait_for(1) == 0);
 }
 
 TEST_CASE("an interface that does not exist is an error, and no other network is used") {

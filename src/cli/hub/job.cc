@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "engine/host/clock.h"
 
@@ -107,6 +109,12 @@ void HubJob::begin_opening() {
   plan.carrier_patience = kCarrierPatience;
   plan.timeout = std::chrono::seconds(first_.timeout_s);
   opening_ = std::make_unique<engine::GroupOpening>(port_, listening_, std::move(plan));
+  try {
+    staging_ = std::make_unique<engine::Group::Staging>(first_.memory);
+  } catch (const std::bad_alloc&) {
+    opening_->fail({ErrorCode::kSystem,
+                    fmt::format("it cannot allocate {} bytes for the group", first_.memory), ""});
+  }
 }
 
 HubJob::Step HubJob::open() {
@@ -135,8 +143,7 @@ void HubJob::begin_group() {
     exchange_ = made.get();
     return std::unique_ptr<collective::AllReduce>(std::move(made));
   };
-  group_ = std::make_unique<engine::Group>(opening_->take(), make,
-                                           engine::Group::Staging{first_.memory});
+  group_ = std::make_unique<engine::Group>(opening_->take(), make, std::move(*staging_));
   opening_.reset();
   say_(fmt::format("group {:016x} of {}: {} ranks, hub {} of {}", first_.us.group, tenant_.name,
                    first_.us.ranks, first_.hub, first_.us.hubs));

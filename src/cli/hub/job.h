@@ -75,6 +75,7 @@ class HubJob {
   std::vector<bool> seated_;
   std::uint32_t seats_taken_ = 0;
   std::unique_ptr<engine::GroupOpening> opening_;
+  std::unique_ptr<engine::Group::Staging> staging_;  // for group_
   std::unique_ptr<engine::Group> group_;
   const collective::HubExchange* exchange_ = nullptr;  // the group's
   std::string wrong_;            // why the job must end: a rank died, or the hub ends

@@ -18,11 +18,14 @@ constexpr Duration kDrainsFor = 5s;    // enough for a live peer; a dead one fai
 
 }  // namespace
 
-Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging)
-    : staging_bytes_(staging),
-      staging_(staging.at_hubs ? nullptr
-                               : std::make_unique_for_overwrite<std::byte[]>(staging.bytes)),
-      exchange_(make({staging_.get(), staging.at_hubs ? 0 : staging.bytes})),
+Group::Staging::Staging(std::size_t size, bool kept_at_hubs)
+    : bytes(size),
+      at_hubs(kept_at_hubs),
+      memory(kept_at_hubs ? nullptr : std::make_unique_for_overwrite<std::byte[]>(size)) {}
+
+Group::Group(GroupLinks links, const MakeAlgorithm& make, Staging staging)
+    : staging_(std::move(staging)),
+      exchange_(make({staging_.memory.get(), staging_.at_hubs ? 0 : staging_.bytes})),
       links_(std::move(links)),
       lines_(links_.all().size()),
       orders_(std::size_t{links_.rails()} * 2) {
@@ -33,7 +36,7 @@ Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging
     if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end())
       engines_.push_back(engine);
   }
-  if (staging_ != nullptr) register_memory({staging_.get(), staging_bytes_.bytes, this});
+  if (!staging_.at_hubs) register_memory({staging_.memory.get(), staging_.bytes, this});
 }
 
 Group::~Group() {
@@ -44,13 +47,13 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   const std::lock_guard lock(mutex_);
   if (const auto failed = failure()) return *failed;
   const std::size_t needed = exchange_->staging_needed(call);
-  if (needed > staging_bytes_.bytes) {
+  if (needed > staging_.bytes) {
     failed_ = {
         ErrorCode::kInvalidUsage,
         fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging{}, but "
                     "only {} are available",
-                    call.input.size(), links_.members(), staging_bytes_.at_hubs ? " and hubs" : "",
-                    needed, staging_bytes_.at_hubs ? " of each hub" : "", staging_bytes_.bytes),
+                    call.input.size(), links_.members(), staging_.at_hubs ? " and hubs" : "",
+                    needed, staging_.at_hubs ? " of each hub" : "", staging_.bytes),
         "raise DLCP_COLLNET_MEMORY on all ranks"};
     return *failed_;
   }
@@ -212,8 +215,9 @@ bool Group::close() {
   count_callers(-waiting_);
   for (Line& line : lines_) {
     if (line.link.connection != nullptr) {
-      line.link.engine->release_memory(*line.link.connection,
-                                       {staging_.get(), staging_ ? staging_bytes_.bytes : 0, this});
+      line.link.engine->release_memory(
+          *line.link.connection,
+          {staging_.memory.get(), staging_.at_hubs ? 0 : staging_.bytes, this});
       aborted = line.link.engine->close(line.link.connection) || aborted;
     }
   }

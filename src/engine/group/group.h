@@ -27,16 +27,21 @@ class Group final : collective::Mesh {
   using MakeAlgorithm =
       std::function<std::unique_ptr<collective::AllReduce>(std::span<std::byte> staging)>;
 
-  // Memory for the messages of other ranks; its pages are touched only when needed.
+  // Memory for the messages of other ranks; its pages are touched only when needed. It is allocated
+  // before the set-up, because a rank whose allocation fails after it would fail alone.
   struct Staging {
-    std::size_t bytes = 0;
-    bool at_hubs = false;  // each hub of the group has this much; this rank has none
+    // Throws std::bad_alloc. `kept_at_hubs`: each hub has this much, and this rank has none.
+    explicit Staging(std::size_t size, bool kept_at_hubs = false);
+
+    std::size_t bytes;
+    bool at_hubs;
+    std::unique_ptr<std::byte[]> memory;
   };
   // True if a transfer may proceed now; the group asks again later about the others.
   using Gate = std::function<bool(const collective::Transfer&)>;
 
   // Takes ownership of the connections in `links`.
-  Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging);
+  Group(GroupLinks links, const MakeAlgorithm& make, Staging staging);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -83,8 +88,7 @@ class Group final : collective::Mesh {
   std::optional<Error> failure();
 
   std::mutex mutex_;
-  const Staging staging_bytes_;
-  std::unique_ptr<std::byte[]> staging_;
+  const Staging staging_;
   const std::unique_ptr<collective::AllReduce> exchange_;
   const GroupLinks links_;
   std::vector<Line> lines_;                     // numbered by the links' index()

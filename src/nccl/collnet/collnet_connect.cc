@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -123,6 +124,16 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   }
 }
 
+Result<engine::Group::Staging> allocate_staging(std::size_t bytes, bool at_hubs) {
+  try {
+    return engine::Group::Staging(bytes, at_hubs);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kSystem,
+                 fmt::format("it cannot allocate DLCP_COLLNET_MEMORY={} bytes", bytes),
+                 "lower the setting on all ranks, or raise the limit on memory (ulimit -v)"};
+  }
+}
+
 // Fails on all ranks or on none, and then releases everything.
 Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engine::GroupWord& us,
                                                 const engine::Settings& settings) {
@@ -192,16 +203,18 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   const Rails rails(*comm.context, comm.device, hubs.empty() ? settings.collnet_rails : 1);
   rails.tell(us);
   us.always = us.plan != 0 || settings.collnet == engine::CollnetChoice::kOn;
+  auto staging = allocate_staging(settings.collnet_memory, us.hubs > 0);
+  const Error* const memory_why = staging.ok() ? nullptr : &staging.error();
   auto opened =
       open_group(comm, read.value(), us, rails, come_to_hubs(hubs, settings, us, read.value()),
-                 plan.ok() ? nullptr : &plan.error());
+                 plan.ok() ? memory_why : &plan.error());
   if (!opened) return opened.error();
   const bool by_switch = !settings.collnet_switch.empty();
   auto made = std::make_unique<GroupComm>();
   made->context = comm.context;
-  made->group = std::make_unique<engine::Group>(
-      std::move(opened->links), algorithm_of(us, plan.value(), by_switch),
-      engine::Group::Staging{settings.collnet_memory, us.hubs > 0});
+  made->group = std::make_unique<engine::Group>(std::move(opened->links),
+                                                algorithm_of(us, plan.value(), by_switch),
+                                                std::move(staging).value());
   made->leases = std::move(opened->leases);
   if (by_switch) {
     auto switched = switch_for(*made->group, us, settings);
@@ -219,6 +232,17 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   made->loss_ppm = us.plan == 0 ? us.loss_ppm : 0;
   describe(*made, us, opened->rails);
   return made;
+}
+
+// An exception after the ranks have agreed: the others must not wait for this one.
+Result<std::unique_ptr<GroupComm>> set_up_or_reset(void* handles[], int ranks, int rank,
+                                                   const CollectiveListenComm& comm) {
+  try {
+    return set_up(handles, ranks, rank, comm);
+  } catch (...) {
+    comm.context->fail({ErrorCode::kInternal, "the set-up of direct exchange has failed", ""});
+    throw;
+  }
 }
 
 // Without contexts, each group has its own: a set-up that fails must not end other connections.
@@ -295,7 +319,7 @@ ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void
       [&] {
         *group = nullptr;
         std::unique_ptr<CollectiveListenComm> comm(static_cast<CollectiveListenComm*>(listen_comm));
-        auto made = set_up(handles, ranks, rank, *comm);
+        auto made = set_up_or_reset(handles, ranks, rank, *comm);
         if (!made) {
           Error error = made.error();
           comm->context->describe_all_reduce("rings and trees: " + error.what, nullptr);
