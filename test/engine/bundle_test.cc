@@ -264,6 +264,36 @@ TEST_CASE("an incomplete bundle is closed with the listener, and its parts fail"
   opening.bundle().close();
 }
 
+TEST_CASE("after an answer no other way is tried if a bundle fails, and it can be closed") {
+  const Ranks ranks(2, 2);
+  std::vector<core::ListenerId> listeners;
+  const auto listening = ranks.listen(listeners);
+  ranks.wires[1]->keep = [](std::span<const std::byte>) { return false; };
+  const Opening::Peer peer{listening.invitation, ranks.there->port.address()};
+  auto route = choose_route(ranks.here->port, peer.address);
+  REQUIRE(route.ok());
+  OpeningWays ways;
+  for (const std::size_t address : {0, 1})
+    ways.ways.all.push_back({0, address, route->to});
+  ways.port_of = [&](std::size_t) { return Result<Port>(ranks.here->port); };
+  ways.until = 5s;
+  Opening opening(ranks.here->port, 1, peer, route.value(), 50ms, Opening::Over::kAllLanes, ways);
+  const auto has_both = [&] { return opening.bundle().members().size() == 2; };
+  for (const Time end = steady_now() + 10s; steady_now() < end && !has_both(); ranks.step())
+    opening.poll();
+  REQUIRE(has_both());  // the first lane is open
+  const Connection& second = *opening.bundle().members()[1].connection;
+  for (const Time end = steady_now() + 20s; steady_now() < end && !second.failed;)
+    ranks.step();  // the second one fails, and with it the first
+  const auto state = opening.poll();
+  CHECK(state == core::ConnectionState::kClosed);
+  REQUIRE(opening.connection() != nullptr);
+  CHECK(opening.connection()->failed);
+  CHECK_FALSE(opening.failure());
+  CHECK(opening.bundle().members().size() == 2);
+  CHECK(opening.bundle().close());
+}
+
 TEST_CASE("a member that states another number of lanes than its bundle is refused") {
   const Ranks ranks(3, 3);
   std::vector<core::ListenerId> listeners;

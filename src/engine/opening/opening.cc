@@ -57,7 +57,7 @@ const Way* Opening::way() const {
 core::ConnectionState Opening::poll() {
   if (failure_) return core::ConnectionState::kClosed;
   const core::ConnectionState state = connection_->engine->poll_state(*connection_);
-  if (has_ways() &&
+  if (has_ways() && !called_others_ &&
       (state == core::ConnectionState::kCalling || state == core::ConnectionState::kClosed))
     return poll_way(state);
   if (state == core::ConnectionState::kClosed && connection_->ended_alone) {
