@@ -81,7 +81,7 @@ Profile* Profile::active() {
 Profile::~Profile() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    if (stop_ != nullptr) *stop_ = true;
   }
   stopping_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -90,14 +90,14 @@ Profile::~Profile() {
 std::uint32_t Profile::begin(const whatif::Communicator& communicator) {
   const std::uint32_t index = recorder_.add_communicator(communicator);
   const std::lock_guard lock(mutex_);
+  if (communicators_ == 0) stop_ = std::make_shared<bool>(false);
   if (communicators_++ > 0) return index;
-  stop_ = false;
   // The application's handlers must not run on this thread.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] { write_periodically(); });
+    thread_ = std::thread([this, stop = stop_] { write_periodically(*stop); });
   } catch (const std::system_error&) {
     // Without the thread the file is written at the end alone.
   }
@@ -110,7 +110,7 @@ void Profile::end() {
   {
     const std::lock_guard lock(mutex_);
     if (communicators_ == 0 || --communicators_ > 0) return;
-    stop_ = true;
+    *stop_ = true;
     ended = std::move(thread_);
   }
   stopping_.notify_all();
@@ -118,13 +118,13 @@ void Profile::end() {
   write();
 }
 
-void Profile::write_periodically() {
+void Profile::write_periodically(const bool& stop) {
   std::uint64_t written = 0;
   std::unique_lock lock(mutex_);
   // By the system clock: to wait by the steady clock, the C++ library needs a function of
   // glibc 2.34.
   const auto next = [] { return std::chrono::system_clock::now() + kWriteInterval; };
-  while (!stopping_.wait_until(lock, next(), [this] { return stop_; })) {
+  while (!stopping_.wait_until(lock, next(), [&] { return stop; })) {
     lock.unlock();
     if (const std::uint64_t recorded = recorder_.recorded(); recorded != written) {
       write();

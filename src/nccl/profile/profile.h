@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -40,7 +41,7 @@ class Profile {
   void write();
 
  private:
-  void write_periodically();
+  void write_periodically(const bool& stop);
   whatif::Run collect();
 
   const std::string path_;
@@ -49,8 +50,8 @@ class Profile {
   std::mutex mutex_;
   std::condition_variable stopping_;
   std::thread thread_;
+  std::shared_ptr<bool> stop_;  // for thread_ alone: the next one may begin before it has ended
   std::size_t communicators_ = 0;
-  bool stop_ = false;
   std::mutex file_mutex_;
   std::string name_;  // empty: not chosen yet
   bool failed_ = false;

@@ -1,6 +1,11 @@
 // The recorder behind DLCP_PROFILE_FILE: events in, records out.
 #include "nccl/profile/recorder.h"
 
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
 #include "catch.h"
 #include "nccl/profile/buffer_sampler.h"
 #include "nccl/profile/profile.h"
@@ -178,4 +183,32 @@ TEST_CASE("the file's name has rank, host and process") {
   CHECK(profile_file_name("/tmp/%h-run-%r.%p.json", run) == "/tmp/n7-run-3.42.json");
   run.rank = -1;
   CHECK(profile_file_name("run-%r%", run) == "run-pid42%");
+}
+
+TEST_CASE("the end of the last communicator does not wait for the next one, which begins then") {
+  const std::string path = "/tmp/dlcp-profile-" + std::to_string(getpid());
+  bool waited = false;
+  for (int round = 0; round < 300 && !waited; ++round) {
+    Profile profile(path);
+    profile.begin({1, 0, 2});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // its thread waits
+    std::atomic<bool> go{false}, ended{false};
+    std::thread last([&] {
+      while (!go) {
+      }
+      profile.end();
+      ended = true;
+    });
+    go = true;
+    for (std::atomic<int> i{0}; i < round * 97 % 4000;)
+      ++i;
+    profile.begin({2, 0, 2});
+    for (int i = 0; i < 1000 && !ended; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    waited = !ended;
+    profile.end();
+    last.join();
+  }
+  CHECK_FALSE(waited);
+  unlink(path.c_str());
 }
