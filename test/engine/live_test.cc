@@ -15,6 +15,8 @@
 #include "catch.h"
 #include "engine/live/live_file.h"
 #include "engine/live/monitor.h"
+#include "memory_datapath.h"
+#include "secrets.h"
 
 using namespace dlcp;
 using namespace dlcp::engine;
@@ -219,4 +221,46 @@ TEST_CASE("rows are released, and a full page does no harm") {
   CHECK_FALSE(rows->take_device().has_value());
   monitors.clear();
   CHECK(rows->take_device() == std::size_t{0});
+}
+
+TEST_CASE("communicators that have ended share one row, and the sums over the rows stay") {
+  auto file = LiveFile::create("1");
+  REQUIRE(file.ok());
+  auto rows = std::make_shared<LiveRows>(std::move(file).value());
+  Monitor monitor(rows, "lo", "udp");
+  test::MemoryDatapath datapath(std::make_shared<test::Wire>(), 0);
+  const core::Endpoint endpoint({}, datapath.local_address(), test::secrets_of(1));
+  const auto shown = [&] {
+    std::vector<LiveCommunicator> all;
+    for (const auto& slot : rows->page().communicators)
+      if (const auto row = slot.read()) all.push_back(*row);
+    return all;
+  };
+  for (core::ContextId context = 1; context <= 2 * LivePage::kCommunicatorsMax; ++context) {
+    INFO(context);
+    ContextDescription description;
+    description.communicator = 1000 + context;
+    monitor.describe(context, description);
+    Completion completion;
+    completion.context = context;
+    completion.sends = true;
+    monitor.completed(completion);
+    monitor.show(time_from_ns(static_cast<std::int64_t>(context)), endpoint, datapath);
+    std::uint64_t sends = 0;
+    bool is_shown = false;
+    for (const LiveCommunicator& row : shown()) {
+      sends += row.sends.count();
+      is_shown = is_shown || row.communicator == 1000 + context;
+    }
+    CHECK(is_shown);
+    CHECK(sends == context);
+    monitor.forget(context, endpoint);
+    const auto left = shown();
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].context == 0);
+    CHECK(left[0].sends.count() == context);
+  }
+  monitor.describe(1000, {});
+  monitor.forget(1000, endpoint);  // it did nothing
+  CHECK(shown().size() == 1);
 }

@@ -351,9 +351,11 @@ void Engine::describe(core::ContextId context, const ContextDescription& descrip
   monitor_->describe(context, description);
 }
 
-ContextSummary Engine::summary(core::ContextId context) {
+ContextSummary Engine::summary(core::ContextId context, bool is_over) {
   const std::lock_guard lock(mutex_);
-  return monitor_->summary(context, endpoint_);
+  ContextSummary summary = monitor_->summary(context, endpoint_);
+  if (is_over) monitor_->forget(context, endpoint_);
+  return summary;
 }
 
 void Engine::add_to(Statistics& statistics) const {

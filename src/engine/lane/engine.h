@@ -81,7 +81,7 @@ class Engine {
   void fail_context(core::ContextId context, const Error& error, bool pass_on = false);
   void linger(Duration at_most, bool resets_only = false);  // until closes are confirmed
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
-  ContextSummary summary(core::ContextId context);
+  ContextSummary summary(core::ContextId context, bool is_over = false);  // is_over: forgets it
   core::Counters counters();
   void add_to(Statistics& statistics) const;  // no other call may be in progress
 

@@ -22,9 +22,9 @@ struct LiveDevice {
   std::array<std::uint64_t, core::kCounterCount> counters{};  // order: core::kCounterRows
 };
 
-// A communicator on one device.
+// A communicator on one device, or the sums over all that have ended there.
 struct LiveCommunicator {
-  std::uint64_t context = 0;       // unique in the process
+  std::uint64_t context = 0;       // unique in the process; 0: those that have ended
   std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL does not report it (before 2.28)
   std::uint32_t device = 0;        // row index of its device
   std::int32_t rank = -1;          // -1: unknown

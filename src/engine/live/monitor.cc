@@ -74,6 +74,21 @@ ContextSummary Monitor::summary(core::ContextId context, const core::Endpoint& e
   return summary;
 }
 
+void Monitor::forget(core::ContextId context, const core::Endpoint& endpoint) {
+  const auto found = contexts_.find(context);
+  if (found == contexts_.end()) return;
+  const ContextSummary activity = summary(context, endpoint);
+  std::optional<std::size_t> row = found->second.row;
+  contexts_.erase(found);
+  if (activity.sends.count() + activity.receives.count() > 0) {
+    Context& ended = contexts_[kEnded];
+    ended.summary.merge(activity);
+    if (!ended.row) ended.row = std::exchange(row, std::nullopt);
+    if (device_row_) show_context(kEnded, ended, endpoint);
+  }
+  if (row) rows_->give_back_communicator(*row);
+}
+
 void Monitor::show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath) {
   next_ = now + kPeriod;
   changed_ = false;
@@ -104,13 +119,14 @@ void Monitor::show_context(core::ContextId id, Context& context, const core::End
   row.rank = context.description.rank;
   row.ranks = context.description.ranks;
   row.budget_ppm = context.description.budget_ppm;
-  row.exact_because = exact_ ? "made exact by `dlcp exact`" : context.description.exact_because;
+  if (id != kEnded)
+    row.exact_because = exact_ ? "made exact by `dlcp exact`" : context.description.exact_because;
   row.all_reduce = context.description.all_reduce;
   if (const auto& blocks = context.description.blocks; blocks != nullptr) {
     row.blocks_whole = blocks->whole.load(std::memory_order_relaxed);
     row.blocks_partial = blocks->partial.load(std::memory_order_relaxed);
   }
-  copy_counters(endpoint.counters(id), row.counters);
+  copy_counters(id == kEnded ? context.summary.counters : endpoint.counters(id), row.counters);
   row.licensed_bytes = context.summary.licensed_bytes;
   row.lost_bytes = context.summary.lost_bytes;
   row.budget_used_ppm = context.summary.budget_used_ppm;

@@ -66,6 +66,9 @@ class Monitor {
   void describe(core::ContextId context, const ContextDescription& description);
   void completed(const Completion& completion);
   ContextSummary summary(core::ContextId context, const core::Endpoint& endpoint) const;
+  // The communicator has ended. From then on its row shows another one, and its activity is part of
+  // a row for all that have ended, so that sums over the rows of a device do not decrease.
+  void forget(core::ContextId context, const core::Endpoint& endpoint);
 
   // The reader's current request, once after each change: true for exact, false for as licensed.
   std::optional<bool> exact_changed() {
@@ -85,10 +88,11 @@ class Monitor {
 
  private:
   static constexpr Duration kStaleAfter = 800ms;
+  static constexpr core::ContextId kEnded = 0;  // all communicators that have ended
   void changed() { changed_ = rows_ != nullptr; }
   struct Context {
     ContextDescription description;
-    ContextSummary summary;  // without counters
+    ContextSummary summary;  // counters are used only for kEnded
     std::optional<std::size_t> row;
   };
   void show_device(const core::Endpoint& endpoint, const datapath::Datapath& datapath);

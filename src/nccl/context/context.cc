@@ -173,11 +173,13 @@ bool Context::finish() {
   }
   for (const auto& [ticket, pending] : abandoned)
     pending.opening->bundle().close();
-  const auto left = static_cast<int>(abandoned.size());
+  {
+    const std::lock_guard lock(mutex_);
+    open_objects_ -= static_cast<int>(abandoned.size());
+  }
   abandoned.clear();  // they keep engines alive
   release_ports();
   const std::lock_guard lock(mutex_);
-  open_objects_ -= left;
   finished_ = true;
   return open_objects_ == 0;
 }
@@ -185,16 +187,18 @@ bool Context::finish() {
 void Context::release_ports() {
   std::map<int, engine::Port> ports;
   bool wait = false;
+  bool is_over = false;
   {
     const std::lock_guard lock(mutex_);
     if (lifetime_ == Lifetime::kProcess && open_objects_ > 0) return;  // one was opened meanwhile
     ports.swap(ports_);
     wait = !std::exchange(aborted_, false);
+    is_over = lifetime_ != Lifetime::kProcess && open_objects_ == 0;
   }
   engine::ContextSummary summary;
   for (const auto& [device, port] : ports)
     for (const engine::Lane& lane : port.lanes())
-      summary.merge(lane.engine->summary(id_));
+      summary.merge(lane.engine->summary(id_, is_over));
   if (std::string line = summary_line(comm_id_, summary); !line.empty())
     say({engine::LogLevel::kInfo, std::move(line)});
   const auto setup = this->setup();

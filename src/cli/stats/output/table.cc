@@ -61,7 +61,8 @@ std::string local_time(std::int64_t seconds) {
 }
 
 std::string name_of(const engine::LiveCommunicator& row) {
-  return row.communicator == 0 ? "(all)" : fmt::format("{:016x}", row.communicator);
+  if (row.communicator != 0) return fmt::format("{:016x}", row.communicator);
+  return row.context == 0 ? "(ended)" : "(all)";
 }
 
 void print_communicator(std::string& out, const ProcessSnapshot& process,
