@@ -99,11 +99,14 @@ TEST_CASE(
   CHECK_FALSE(group.rank(0).idle());
   group.finish();
   CHECK(group.messages() == before + 2);
-  CHECK(group.rank(0).idle());
+  CHECK_FALSE(group.rank(0).idle());  // the others have not answered yet
+  CHECK_FALSE(group.rank(0).busy());
   for (std::uint32_t rank = 1; rank < 3; ++rank)
     group.rank(rank).start(turn(Watched::kGoOn));
   group.finish();
   CHECK(group.messages() == before + 6);
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    CHECK(group.rank(rank).idle());
 }
 
 TEST_CASE("a rank that pauses when another does not is detected") {

@@ -108,11 +108,17 @@ struct Ranks {
     for (auto& thread : threads)
       thread.join();
   }
+  // All ranks end at the same time, because each waits for the others.
   ~Ranks() {
-    for (Member& member : members) {
-      if (member.group != nullptr) collnet::close_group(member.group);
-      collnet::finalize_communicator(member.context);
+    std::vector<std::thread> threads;
+    for (const Member& member : members) {
+      threads.emplace_back([&member] {
+        if (member.group != nullptr) collnet::close_group(member.group);
+        collnet::finalize_communicator(member.context);
+      });
     }
+    for (auto& thread : threads)
+      thread.join();
   }
   static void use(const std::string& name) {
     setenv("DLCP_IFNAME", "=lo", 1);

@@ -54,6 +54,29 @@ TEST_CASE("float32 sums use the switch, others use direct exchange, in any order
   }
 }
 
+TEST_CASE("ranks that end after sums in the switch abort no connection, in any order") {
+  Server server(3);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(3, 1000, DataType::kFloat32);
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    REQUIRE(calls.start(rank, floats.call(rank)));
+  REQUIRE(calls.finish());
+  std::atomic<int> aborted{0};
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      std::this_thread::sleep_for(rank * 200ms);
+      aborted += ranks.comm(rank).by_switch->close() ? 1 : 0;
+      aborted += ranks.comm(rank).group->close() ? 1 : 0;
+    });
+  }
+  for (auto& thread : threads)
+    thread.join();
+  CHECK(aborted == 0);
+}
+
 TEST_CASE("bytes behind a tensor's end are not summed, and a call without data completes") {
   Server server(2);
   Ranks ranks(std::vector<std::string>(2, server.name()));

@@ -61,6 +61,7 @@ void Watched::pause() {
   paused_ = true;
   ++pauses_;
   post_to_all(false);
+  receives_out_ += ranks_ - 1;
 }
 
 void Watched::go_on() {
@@ -83,6 +84,7 @@ void Watched::on_done(const Transfer& transfer, std::size_t bytes,
     --sends_out_;
     return;
   }
+  --receives_out_;
   std::uint64_t pause = 0;
   std::memcpy(&pause, transfer.memory.data(), kWordBytes);
   if (bytes != kWordBytes || pause != pauses_) {

@@ -43,7 +43,12 @@ class Watched final : public AllReduce {
                std::span<const ByteRange> lost) override;
   bool work() override { return inner_->work(); }
   bool busy() const override { return inner_->busy() || !unposted_.empty(); }
-  bool idle() const override { return inner_->idle() && unposted_.empty() && sends_out_ == 0; }
+  // After a pause, the other ranks' answers must arrive before the group may be closed. During a
+  // pause, they arrive at an unknown time.
+  bool idle() const override {
+    return inner_->idle() && unposted_.empty() && sends_out_ == 0 &&
+           (paused_ || receives_out_ == 0);
+  }
   Blocks blocks() const override { return inner_->blocks(); }
   const std::string& disagreement() const override {
     return disagreement_.empty() ? inner_->disagreement() : disagreement_;
@@ -65,6 +70,7 @@ class Watched final : public AllReduce {
   std::uint64_t pauses_ = 0;
   std::vector<Transfer> unposted_;
   std::size_t sends_out_ = 0;
+  std::size_t receives_out_ = 0;
   std::string disagreement_;
 };
 

@@ -58,7 +58,7 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
     return *failed_;
   }
   const auto number = exchange_->start(call);
-  if (number) count_callers(1);
+  if (number && !call.input.empty()) count_callers(1);  // no caller waits for a pause to finish
   drive();
   if (const auto failed = failure()) return *failed;
   return number;
