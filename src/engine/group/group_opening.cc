@@ -72,7 +72,8 @@ GroupOpening::State GroupOpening::poll() {
   advance();
   check_time();
   if (error_) return State::kFailed;
-  return stage_ == Stage::kDone ? State::kReady : State::kPending;
+  // The words in outgoing_ are sent from this object's memory.
+  return stage_ == Stage::kDone && outgoing_.empty() ? State::kReady : State::kPending;
 }
 
 GroupLinks GroupOpening::take() {
@@ -191,10 +192,12 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
   return state == Request::State::kDone ? std::optional(outcome.bytes) : std::nullopt;
 }
 
-// pass() clears the lists on failure.
+// pass() clears the lists on failure. After the commit, the failure of a connection is reported by
+// the group, as on all other ranks.
 void GroupOpening::poll_outgoing() {
   for (auto word = outgoing_.begin(); word != outgoing_.end();) {
-    const bool done = pass(*word, true).has_value();
+    const bool done = pass(*word, true).has_value() ||
+                      (stage_ == Stage::kDone && word->link.connection->failed.load());
     if (error_) return;
     word = done ? outgoing_.erase(word) : std::next(word);
   }
