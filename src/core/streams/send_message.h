@@ -60,6 +60,8 @@ struct SendMessage {
   bool closing = false;  // has arrived, but the receiver's memory may still be written
   bool licensed = false;
   bool forgoes = false;  // licensed, and not requested as a whole so far
+  // Losses are retransmitted. Before the receive is posted, the receiver may have dropped packets
+  // for lack of memory, and would drop them again.
   bool retransmits() const { return posted && !forgoes; }
   Bitmap acked;
   Bitmap lost;

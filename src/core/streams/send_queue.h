@@ -52,14 +52,10 @@ class SendQueue {
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
-  // Losses of the message are retransmitted: it is exact, and its receive is posted. Before, the
-  // receiver may have dropped the packets for lack of memory, and would drop them again.
-  bool retransmits(std::uint64_t message) const {
-    return contains(message) && at(message).retransmits();
+  bool retransmits(std::uint64_t number) const {
+    return contains(number) && at(number).retransmits();
   }
-  bool has_licence(std::uint64_t message) const {
-    return contains(message) && at(message).licensed;
-  }
+  bool has_licence(std::uint64_t number) const { return contains(number) && at(number).licensed; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
   // The receiver needs all of it: from now on it is handled like an exact message.
@@ -112,10 +108,9 @@ class SendQueue {
   std::size_t requests_max_;
   std::size_t eager_bytes_;
   std::uint32_t payload_bytes_ = 0;
-  std::uint64_t first_ = 0;  // number of messages_.front()
-  std::uint64_t posted_ = 0;
-  std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
-  std::size_t eager_sent_bytes_ = 0;    // sent bytes of messages without a posted receive
+  std::uint64_t first_ = 0;                          // number of messages_.front()
+  std::uint64_t posted_ = 0, next_new_message_ = 0;  // below: have a receive; have no unsent chunk
+  std::size_t eager_sent_bytes_ = 0;  // sent bytes of messages without a posted receive
   std::uint32_t lost_total_ = 0;
   ChunkJudge judge_;
   RingQueue<SendMessage> messages_;
