@@ -1,6 +1,8 @@
 // Outages of the fabric that connections must survive, and the throughput during them.
 #include "random_world.h"
 #include "seeds.h"
+#include "wire/data/data_header.h"
+#include "wire/frame_head.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -106,6 +108,45 @@ TEST_CASE("a connection opens within two seconds if half of the spines are dead"
         const auto flow = world.open_flow(0, 1);
         world.transfer(flow, 1 << 20);
         world.finish(2s);
+      });
+}
+
+namespace {
+
+// A message that is a collective of its own, of which a tenth may be lost.
+core::Licence tenth_of(std::size_t bytes, std::uint64_t collective) {
+  return {collective, bytes, 4, 4, 0, 100'000, gradient::ElementType::kFloat32};
+}
+
+}  // namespace
+
+TEST_CASE("a licensed message completes soon if its paths carry nothing back") {
+  for_each_seed(
+      20,
+      [](std::uint64_t seed) {
+        World world(behind_a_switch(seed));
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 20; ++k)
+          world.transfer(flow, 64 << 10);
+        world.finish(1s);
+        // One packet is lost. The receiver has no licence, so it sends NEED.
+        std::uint64_t used = 0;
+        int packets = 0;
+        world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+          const auto head = wire::decode_head(datagram);
+          if (to == 0) return !head || (used >> head->flags & 1) == 0;
+          const auto data = wire::decode_data(datagram);
+          if (!data || !data->header.licensed) return true;
+          used |= std::uint64_t{1} << data->header.path;
+          return ++packets != 20;
+        });
+        const Time at = world.now();
+        Message& message = world.transfer(flow, 64 << 10);
+        message.send_licence = tenth_of(message.bytes, 1);
+        world.finish(40s);
+        CHECK(world.sum(core::Counter::kNeedsSent) > 0);
+        CAPTURE(used);
+        REQUIRE(message.done_at - at <= 3ms);
       });
 }
 

@@ -89,7 +89,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   const RecvMessage& held = queue_.message(message.number);
   const std::size_t missing = queue_.missing_bytes(message.number);
   // Packets that this receiver dropped for lack of room are not losses of the network.
-  const bool stop = message.granted || (!message.was_needed && !held.dropped_here &&
+  const bool stop = message.granted || (message.needs == 0 && !held.dropped_here &&
                                         message.licence.covers(held.bytes, licence_bytes_min) &&
                                         ledger_.reserve(message.licence, missing, held.bytes));
   if (stop && held.permits > 0) {
@@ -104,7 +104,8 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   decision.path = message.path;
   decision.stop = stop;
   if (!decision.stop) {
-    message.needed = message.was_needed = true;
+    message.needed = true;
+    decision.needs_before = message.needs++;
     counters_.add(Counter::kNeedsSent);
     return;
   }
@@ -125,9 +126,10 @@ std::optional<LossDecision> LossyReceives::pop_decision() {
   return decision;
 }
 
-std::size_t LossyReceives::poll_transmit(const Recipient& to, wire::PathIndex path,
-                                         std::size_t frame_bytes, FrameWriter& frames,
+// If SENT_ONCE is repeated, NEED was lost, perhaps because its path works in one direction only.
+std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
                                          std::span<wire::TxPacket> out) {
+  const std::size_t holes_max = wire::holes_max(way.frame_bytes);
   std::size_t count = 0;
   while (count < out.size()) {
     auto decided = pop_decision();
@@ -135,10 +137,12 @@ std::size_t LossyReceives::poll_transmit(const Recipient& to, wire::PathIndex pa
     const auto message = static_cast<std::uint32_t>(decided->number);
     if (decided->stop) {
       auto& holes = decided->holes;
-      if (holes.size() > wire::holes_max(frame_bytes)) holes.resize(wire::holes_max(frame_bytes));
-      frames.emit(wire::Stop{to.token, message, decided->lost_bytes, std::move(holes)}, path,
+      if (holes.size() > holes_max) holes.resize(holes_max);
+      frames.emit(wire::Stop{to.token, message, decided->lost_bytes, std::move(holes)}, way.path,
                   *to.address, out[count++]);
     } else {
+      const std::uint32_t turn = decided->needs_before;
+      const auto path = turn == 0 ? way.path : static_cast<wire::PathIndex>(turn % way.paths);
       frames.emit(wire::Need{to.token, message, decided->echo, decided->path}, path, *to.address,
                   out[count++]);
     }

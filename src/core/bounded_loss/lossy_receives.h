@@ -26,6 +26,7 @@ struct LossDecision {
   std::uint32_t lost_bytes = 0;
   std::uint32_t echo = 0;  // echo and path of the SENT_ONCE that NEED answers
   wire::PathIndex path = 0;
+  std::uint32_t needs_before = 0;  // NEED frames that the message has had before this one
   std::vector<wire::Hole> holes;
 };
 
@@ -49,9 +50,14 @@ class LossyReceives {
 
   // The next decision that may be sent. STOP is not sent before the zeros are in place.
   std::optional<LossDecision> pop_decision();
-  // Sends decisions on `path`, in frames of at most `frame_bytes`; returns the number of frames.
-  std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
-                            FrameWriter& frames, std::span<wire::TxPacket> out);
+  struct Way {
+    wire::PathIndex path = 0;     // of STOP, and of the first NEED of each message
+    std::size_t paths = 1;        // a repeated NEED takes all of these in turn
+    std::size_t frame_bytes = 0;  // the most in one frame
+  };
+  // Sends decisions; returns the number of frames.
+  std::size_t poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
+                            std::span<wire::TxPacket> out);
 
  private:
   struct Message {
@@ -59,7 +65,7 @@ class LossyReceives {
     Licence licence;          // the receiver's; without a licence everything is needed
     bool announced = false;   // SENT_ONCE has arrived
     bool needed = false;      // NEED was sent since the last SENT_ONCE
-    bool was_needed = false;  // holes were over budget: exact from then on
+    std::uint32_t needs = 0;  // NEED frames so far; above 0: exact, its holes were over budget
     bool granted = false;     // the ledger has granted the loss; permissions are being revoked
     bool urgent = false;
     std::vector<wire::PathMark> marks;  // paths that packets may still arrive on

@@ -336,8 +336,9 @@ void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
 }
 
 std::size_t RecvStream::write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out) {
-  return losses_.poll_transmit({sender_token_, &association_->sender()}, association_->reply_path(),
-                               association_->frame_bytes_max(), frames, out);
+  return losses_.poll_transmit(
+      {sender_token_, &association_->sender()},
+      {association_->reply_path(), config_.paths, association_->frame_bytes_max()}, frames, out);
 }
 
 bool RecvStream::take_message_end() {

@@ -155,10 +155,15 @@ TEST_CASE("over budget, or without its own licence, a receiver requests all chun
     auto decisions = receiver.decide();
     REQUIRE(decisions.size() == 1);
     CHECK_FALSE(decisions[0].stop);
+    CHECK(decisions[0].needs_before == 0);  // this NEED takes the path of SENT_ONCE
     CHECK(receiver.zeros == 0);
     CHECK(receiver.decide().empty());
-    receiver.sent_once({}, 0);
-    CHECK(receiver.decide().size() == 1);
+    for (std::uint32_t needs = 1; needs < 5; ++needs) {
+      receiver.sent_once({}, 0);
+      decisions = receiver.decide();
+      REQUIRE(decisions.size() == 1);
+      CHECK(decisions[0].needs_before == needs);  // this one takes another
+    }
     for (std::uint32_t chunk = 0; chunk < 26; ++chunk)
       receiver.data(chunk, true);
     const auto done = receiver.queue.pop_done();
