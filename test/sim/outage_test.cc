@@ -120,6 +120,33 @@ core::Licence tenth_of(std::size_t bytes, std::uint64_t collective) {
 
 }  // namespace
 
+TEST_CASE("licensed messages complete within their budgets if a spine dies") {
+  std::uint64_t lost = 0;
+  for_each_seed(30, [&](std::uint64_t seed) {
+    WorldConfig config;
+    config.network = leaf_spine(2, 2, 1, {}, {});
+    config.network.seed = config.seed = seed;
+    World world(std::move(config));
+    world.network().set_edge_faults({.drop = 0.01});
+    const auto flow = world.open_flow(0, 1);
+    for (std::uint64_t k = 1; k <= 20; ++k) {
+      Message& message = world.transfer(flow, 1 << 20);
+      message.send_licence = message.receive_licence = tenth_of(message.bytes, k);
+    }
+    world.run_for(3ms);
+    world.network().add_spine_outage(0, world.now(), kNever);
+    const Time died = world.now();
+    world.finish(40s);
+    const Duration took = world.ledger().last_done_at() - died;
+    CAPTURE(took.count());
+    REQUIRE(took <= 100ms);
+    for (const Message& message : world.flow(flow).messages)
+      REQUIRE(message.lost * 10 <= message.bytes);
+    lost += world.sum(core::Counter::kBytesLost);
+  });
+  CHECK(lost > 0);
+}
+
 TEST_CASE("a licensed message completes soon if its paths carry nothing back") {
   for_each_seed(
       20,

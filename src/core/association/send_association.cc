@@ -128,8 +128,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
                   std::nullopt});
   if (sample.lost_packets > 0) report_window(now);
-  streams_.for_each(
-      [&](SendStream& stream) { stream.lossy().refresh(now, round_trip(), stream.queue()); });
+  streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream); });
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
   if (window_.in_flight() == 0) {
     prober_.clock().postpone();
@@ -197,7 +196,7 @@ void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& ne
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
   congestion_->on_ack(sample);
-  stream.lossy().refresh(now, round_trip(), stream.queue());
+  refresh_lossy(now, stream);
   prober_.on_progress();
 }
 
@@ -209,8 +208,22 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
                          .forgone_packets = stopped.forgone,
                          .loss_budget = stream.lossy().hop_share()};
   congestion_->on_ack(sample);
-  stream.lossy().refresh(now, round_trip(), stream.queue());
+  refresh_lossy(now, stream);
   prober_.on_progress();
+}
+
+// A message that becomes exact is retransmitted as far as its packets are known to be lost; ACKs
+// and answers to probes show the other losses.
+void SendAssociation::refresh_lossy(Time now, SendStream& stream, bool is_silent) {
+  const LossySends::Peer peer{round_trip(), heard_at_, &paths_};
+  LossySends& lossy = stream.lossy();
+  const bool any_exact = is_silent ? lossy.on_silence(now, peer, stream.queue())
+                                   : lossy.refresh(now, peer, stream.queue());
+  if (!any_exact) return;
+  streams_.prefer(stream.number());
+  prober_.clock().on_repair(now, probe_terms());
+  config_.tell(
+      {now, peer_token(), "makes a message exact, because SENT_ONCE has no answer", std::nullopt});
 }
 
 void SendAssociation::report_window(Time now) const {
@@ -262,7 +275,7 @@ void SendAssociation::on_timeout(Time now) {
     if (!losses_.empty()) congestion_->on_ack(sample);
   }
   if (prober_.on_timeout(now, probe_terms(), owes_progress())) {
-    streams_.for_each([](SendStream& stream) { stream.lossy().on_silence(); });
+    streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream, true); });
     if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
       congestion_->on_stall(now);
       report_window(now);

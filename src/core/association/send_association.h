@@ -129,6 +129,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   ProbeClock::Terms probe_terms() const;
   bool owes_progress() const;
   void collect_losses(Time now, AckSample& sample);
+  void refresh_lossy(Time now, SendStream& stream, bool is_silent = false);
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, const ChunkRef& first, const ChunkView& chunk);

@@ -10,6 +10,7 @@
 #include "core/bounded_loss/licence.h"
 #include "core/channel/frame_arena.h"
 #include "core/counters.h"
+#include "core/paths/path_set.h"
 #include "core/streams/send_queue.h"
 #include "util/memory/ring_queue.h"
 #include "util/time.h"
@@ -43,13 +44,20 @@ class LossySends {
   // card (core/placement), where a later SENT_ONCE may overtake it.
   void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends,
                bool placed = false);
+  struct Peer {
+    Duration round_trip{};
+    Time heard_at{};                 // when its last frame arrived, of any kind
+    const PathSet* paths = nullptr;  // what it has reported
+  };
   // Called after the queue has changed: removes settled messages. If an answer is overdue (one and
-  // a half RTTs), SENT_ONCE is planned again.
-  void refresh(Time now, Duration round_trip, const SendQueue& queue);
+  // a half RTTs), SENT_ONCE is planned again. A message becomes exact if the peer is alive but does
+  // not answer for it, because a path that SENT_ONCE names may be dead. Returns true if one did.
+  bool refresh(Time now, const Peer& peer, SendQueue& queue);
   // A message was sent whole, and its receiver has not decided about its holes.
   bool awaits_answer() const;
-  // The peer is silent: SENT_ONCE is planned again for every message.
-  void on_silence();
+  // The peer is silent: SENT_ONCE is planned again for every message, overdue or not. Returns the
+  // same as refresh().
+  bool on_silence(Time now, const Peer& peer, SendQueue& queue);
 
   // The next SENT_ONCE to send.
   struct Due {
@@ -71,8 +79,15 @@ class LossySends {
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // SENT_ONCE is due on the paths of this many marks, from the end
     Time stop_sent_at{};
+    Time all_sent_at{};
+    bool said_on_all = false;
+    unsigned unanswered = 0;  // rounds of SENT_ONCE on all paths, while the peer could answer
   };
   void say_on_all(Message& message);
+  bool repeat(Time now, Message& message, const Peer& peer, SendQueue& queue);
+  static bool is_stuck(Time now, const Message& message, const PathSet& paths);
+  void settle(Message& message);
+  void forget_settled(const SendQueue& queue);
 
   double hop_share_ = 0;
   RingQueue<Message> messages_;  // ascending

@@ -38,6 +38,10 @@ class PathSet {
   }
   // The peer reports the packets up to number `delivered` (counted from 0) of the path.
   void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay);
+  // The peer has reported this packet of the path, or a later one.
+  bool has_reported(wire::PathIndex path, std::uint32_t sequence) const {
+    return static_cast<std::int32_t>(paths_[path].delivered - sequence) > 0;
+  }
   // A probe on the path was answered: it works in both directions.
   void on_answered(wire::PathIndex path);
   // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later packet, so a

@@ -21,7 +21,6 @@ class SendQueue {
       : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
-
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
   // Adds a message: licensed, or exact and possibly compressed.
@@ -58,13 +57,14 @@ class SendQueue {
   bool has_licence(std::uint64_t number) const { return contains(number) && at(number).licensed; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
-  // The receiver needs all of it: from now on it is handled like an exact message.
+  // All of it must arrive: from now on it is handled like an exact message.
   void need(std::uint64_t message);
 
   // Sets the number of receives that the peer has posted. Never decreases. True if it is new.
   bool set_posted(std::uint64_t posted);
   // The peer has a buffer for the oldest incomplete message.
   bool is_posted() const { return first_ < posted_ && !empty(); }
+  bool is_posted(std::uint64_t message) const { return message < posted_; }
 
   struct Acked {
     std::uint32_t in_flight = 0;  // newly acknowledged chunks that were in flight

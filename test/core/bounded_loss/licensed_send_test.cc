@@ -227,6 +227,8 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   Sender sender;
   sender.push(4, true);
   LossySends lossy;
+  const PathSet all_paths(8, 1);
+  const LossySends::Peer peer{100us, {}, &all_paths};
   const Time start = time_from_ns(1'000'000);
   const std::uint8_t paths[] = {5, 6, 5, 7};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -251,19 +253,95 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
     at_once.push_back(due->path);
   CHECK(at_once == std::vector<int>{6, 5, 7});
 
-  lossy.refresh(start + 149us, 100us, sender.queue);
+  lossy.refresh(start + 149us, peer, sender.queue);
   CHECK_FALSE(lossy.due());
-  lossy.refresh(start + 150us, 100us, sender.queue);
+  lossy.refresh(start + 150us, peer, sender.queue);
   std::vector<int> said;
   while (const auto due = lossy.pop_due(start + 150us))
     said.push_back(due->path);
   CHECK(said == std::vector<int>{6, 5, 7});
 
-  lossy.on_silence();
+  lossy.on_silence(start + 155us, peer, sender.queue);
   CHECK(lossy.due());
   sender.queue.need(0);
-  lossy.refresh(start + 160us, 100us, sender.queue);
+  lossy.refresh(start + 160us, peer, sender.queue);
   CHECK_FALSE(lossy.due());
+}
+
+namespace {
+
+// A message of which one packet took path 5 and one path 6, and SENT_ONCE only path 6 so far.
+struct Unanswered {
+  explicit Unanswered(std::uint64_t posted) : sender(posted) {
+    sender.push(2, true);
+    sender.send_all();
+    sender.queue.mark_lost({0, 1});
+    for (const auto path : {wire::PathIndex{5}, wire::PathIndex{6}}) {
+      paths.on_sent(path);
+      lossy.on_sent(now, 0, {path, 0}, path == 5 ? LicensedEnd::kNothing : LicensedEnd::kMessage);
+    }
+    said();
+  }
+  std::size_t said() {
+    std::size_t said = 0;
+    while (lossy.pop_due(now))
+      ++said;
+    return said;
+  }
+  bool repeat(Duration after, bool is_alive = true) {
+    now += after;
+    return lossy.refresh(now, {100us, is_alive ? now : Time{}, &paths}, sender.queue);
+  }
+  bool is_exact() const { return !sender.queue.forgoes(0); }
+  void report(wire::PathIndex path) { paths.on_report(path, 0, 50us); }
+
+  Sender sender;
+  PathSet paths{8, 1};
+  LossySends lossy;
+  Time now = time_from_ns(1'000'000);
+};
+
+}  // namespace
+
+TEST_CASE("a message becomes exact if four rounds of SENT_ONCE on all its paths get no answer") {
+  Unanswered message(1);
+  message.report(6);
+  for (int round = 1; round <= 4; ++round) {
+    CHECK_FALSE(message.repeat(149us));
+    CHECK(message.said() == 0);
+    CHECK_FALSE(message.repeat(1us));
+    CHECK(message.said() == 2);
+  }
+  CHECK_FALSE(message.repeat(149us));
+  CHECK_FALSE(message.is_exact());
+  CHECK(message.repeat(1us));
+  CHECK(message.is_exact());
+  CHECK(message.said() == 0);
+  CHECK_FALSE(message.lossy.awaits_answer());
+  CHECK(message.sender.send_all() == std::vector<std::uint32_t>{1});
+  CHECK_FALSE(message.repeat(150us));
+}
+
+TEST_CASE("a message stays licensed while its receiver cannot answer") {
+  const bool is_posted = GENERATE(false, true);
+  Unanswered message(is_posted ? 1 : 0);
+  for (int round = 0; round < 1000; ++round) {
+    CHECK_FALSE(message.repeat(150us, !is_posted));  // its host is silent, or has posted no receive
+    CHECK(message.said() == 2);
+  }
+  CHECK_FALSE(message.is_exact());
+}
+
+TEST_CASE("a receiver that all paths have served has 100 ms for copies") {
+  Unanswered message(1);
+  message.report(5);
+  message.report(6);
+  const Duration first = GENERATE(199us, 200us);
+  for (int round = 0; round < 499; ++round) {
+    CHECK_FALSE(message.repeat(round == 0 ? first : 200us));
+    message.said();
+  }
+  CHECK(message.repeat(200us) == (first == 200us));
 }
 
 TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have arrived") {
@@ -271,13 +349,15 @@ TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have
   sender.push(3, true);
   sender.send_all();
   LossySends lossy;
+  const PathSet all_paths(8, 1);
+  const LossySends::Peer peer{100us, {}, &all_paths};
   const Time start = time_from_ns(1'000'000);
   lossy.on_sent(start, 0, {5, 100}, LicensedEnd::kNothing, true);
   lossy.on_sent(start, 0, {6, 100}, LicensedEnd::kEverything);
   CHECK_FALSE(lossy.due());
-  lossy.refresh(start + 149us, 100us, sender.queue);
+  lossy.refresh(start + 149us, peer, sender.queue);
   CHECK_FALSE(lossy.due());
-  lossy.refresh(start + 150us, 100us, sender.queue);
+  lossy.refresh(start + 150us, peer, sender.queue);
   CHECK(lossy.pop_due(start + 150us)->path == 5);
   CHECK(lossy.pop_due(start + 150us)->path == 6);
   CHECK_FALSE(lossy.due());
