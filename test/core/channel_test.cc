@@ -1,5 +1,7 @@
 #include "core/channel/channel.h"
 
+#include <array>
+
 #include "catch.h"
 #include "core/channel/replay_window.h"
 #include "toy_cipher.h"
@@ -16,24 +18,59 @@ constexpr wire::HostAddress kPeer{{10, 0}};
 
 struct Scene {
   // A control frame of the peer.
-  std::optional<Counter> control(std::uint32_t sequence, const wire::Key& key = kTheirs,
+  std::optional<Counter> control(std::uint64_t sequence, const wire::Key& key = kTheirs,
                                  const wire::HostAddress& from = kPeer) {
     wire::encode(wire::Ping{7}, bytes);
     wire::seal(bytes, key, sequence, 0);
     return channel.refuse_control({.bytes = bytes, .arrived_at = {}, .source = from});
   }
-  std::optional<Counter> data(std::uint8_t path, std::uint32_t sequence,
+  std::optional<Counter> data(std::uint8_t path, std::uint64_t number,
                               const wire::Key& key = kTheirs,
                               const wire::HostAddress& from = kPeer) {
-    wire::DataHeader header;
-    header.path = path;
-    header.path_sequence = sequence;
+    const wire::DataHeader header = header_of(path, number);
     bytes.resize(wire::kDataHeaderBytes);
-    wire::encode_data(header, {}, {key}, bytes);
+    wire::encode_data(header, number, {}, {key}, bytes);
     wire::DataPacket data{header, {}};
     return channel.refuse_data({.bytes = bytes, .arrived_at = {}, .source = from}, data);
   }
 
+  static wire::DataHeader header_of(std::uint8_t path, std::uint64_t number) {
+    wire::DataHeader header;
+    header.path = path;
+    header.path_sequence = static_cast<std::uint32_t>(number);
+    return header;
+  }
+  // Packets with these paths and numbers, all of one burst. The result is authentic_together()'s;
+  // `reasons` become those of the single packets.
+  using Names = std::array<std::pair<std::uint8_t, std::uint64_t>, wire::kTagsTogether>;
+  bool burst(const Names& names) {
+    std::array<wire::Buffer, wire::kTagsTogether> datagrams;
+    std::vector<wire::RxPacket> packets;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto [path, number] = names[i];
+      datagrams[i].resize(wire::kDataHeaderBytes);
+      wire::encode_data(header_of(path, number), number, {}, {kTheirs}, datagrams[i]);
+      packets.push_back({.bytes = datagrams[i], .arrived_at = {}, .source = kPeer});
+    }
+    const bool together =
+        channel.authentic_together(packets, header_of(names[0].first, names[0].second));
+    reasons.clear();
+    for (const wire::RxPacket& packet : packets) {
+      auto data = wire::decode_data(packet.bytes);
+      reasons.push_back(channel.refuse_data(packet, *data, together));
+    }
+    return together;
+  }
+  // Both sequences have arrived up to this number, without those in between.
+  void advance(std::uint64_t to) {
+    for (std::uint64_t number = to % kStep; number <= to; number += kStep) {
+      REQUIRE_FALSE(data(0, number));
+      REQUIRE_FALSE(control(number));
+    }
+  }
+  static constexpr std::uint64_t kStep = std::uint64_t{1} << 30;
+
+  std::vector<std::optional<Counter>> reasons;
   Channel channel{kOurs, {kTheirs, wire::Protection::kHeader}, kPeer};
   wire::Buffer bytes;
 };
@@ -68,7 +105,7 @@ TEST_CASE("a packet number is used up by the first packet that decrypts, and not
   wire::Buffer packet(wire::kDataHeaderBytes + 128 + wire::kCipherTagBytes);
   const auto head = std::span(packet).first(wire::kDataHeaderBytes);
   const auto sealed = std::span(packet).subspan(wire::kDataHeaderBytes);
-  wire::encode_data(header, {}, {kTheirs, kEncrypted}, head);
+  wire::encode_data(header, 0, {}, {kTheirs, kEncrypted}, head);
   const wire::Buffer plain(128, std::byte{9});
   ciphers.make(wire::payload_key(kTheirs))->seal(wire::nonce_of(0, 0), head, plain, sealed);
   const auto refuse = [&](std::byte damage) {
@@ -103,6 +140,95 @@ TEST_CASE("with new keys the peer's numbers restart, and the local ones continue
   CHECK(s.control(1) == Counter::kDroppedUnauthentic);
   CHECK_FALSE(s.control(0, {5, 6}));
   CHECK(s.channel.next_sequence() == 1);
+}
+
+namespace {
+
+constexpr std::uint64_t kRound = std::uint64_t{1} << 32;
+
+}  // namespace
+
+TEST_CASE("a recorded packet is refused however many numbers later, and genuine ones continue") {
+  for (const std::uint64_t later :
+       {kRound / 2 + 6, kRound, kRound + 5, 3 * kRound / 2 + 1000, 2 * kRound + 5, 9 * kRound}) {
+    INFO(later << " numbers later");
+    Scene s;
+    REQUIRE_FALSE(s.data(0, 5));
+    const wire::Buffer recorded_data = s.bytes;
+    REQUIRE_FALSE(s.control(5));
+    const wire::Buffer recorded_frame = s.bytes;
+    s.advance(later + 10);
+    const std::uint64_t next = later + 11;
+    auto data = wire::decode_data(recorded_data);
+    REQUIRE(data);
+    CHECK(
+        s.channel.refuse_data({.bytes = recorded_data, .arrived_at = {}, .source = kPeer}, *data));
+    CHECK(s.channel.refuse_control({.bytes = recorded_frame, .arrived_at = {}, .source = kPeer}));
+    for (std::uint64_t number = next; number < next + 3000; ++number) {
+      REQUIRE_FALSE(s.data(0, number));
+      REQUIRE_FALSE(s.control(number));
+      REQUIRE(s.data(0, number) == Counter::kDroppedReplayed);
+    }
+  }
+}
+
+TEST_CASE("packets recorded 2^31 numbers ago and expanded forward have a wrong tag") {
+  Scene s;
+  REQUIRE_FALSE(s.data(0, 5));
+  s.advance(kRound / 2 + 1000);
+  CHECK(s.data(0, 5) == Counter::kDroppedUnauthentic);
+  CHECK(s.control(5) == Counter::kDroppedUnauthentic);
+  CHECK_FALSE(s.data(0, kRound + 5));  // the number that 5 was expanded to is still free
+}
+
+TEST_CASE("packets continue across 2^32 in any order, alone or in bursts") {
+  Scene s;
+  s.advance(kRound - 200);
+  Rng rng(3);
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t number = kRound - 199; number < kRound + 201; ++number)
+    numbers.push_back(number);
+  for (std::size_t i = numbers.size(); i > 1; --i)
+    std::swap(numbers[i - 1], numbers[rng.below(i)]);
+  for (const std::uint64_t number : numbers) {
+    REQUIRE_FALSE(s.control(number));
+    REQUIRE_FALSE(s.data(0, number));
+  }
+  Scene bursts;
+  bursts.advance(kRound - 200);
+  for (std::size_t i = 0; i < numbers.size(); i += wire::kTagsTogether) {
+    Scene::Names names;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      names[k] = {std::uint8_t{0}, numbers[i + k]};
+    bursts.burst(names);
+    for (const auto& reason : bursts.reasons)
+      REQUIRE_FALSE(reason);
+  }
+}
+
+TEST_CASE("a burst over paths with different high halves is checked packet by packet") {
+  Scene s;
+  s.advance(kRound + 10);
+  REQUIRE_FALSE(s.data(1, 0));
+  CHECK(s.burst({{{0, kRound + 11}, {0, kRound + 12}, {0, kRound + 13}, {0, kRound + 14}}}));
+  CHECK(s.burst({{{1, 1}, {1, 2}, {2, 0}, {2, 1}}}));
+  CHECK_FALSE(s.burst({{{0, kRound + 15}, {1, 3}, {0, kRound + 16}, {1, 4}}}));
+  for (const auto& reason : s.reasons)
+    CHECK_FALSE(reason);
+  // Sealed for the high half of the burst, but not for that of its own path: a tag is good for one
+  // number only.
+  CHECK(s.burst({{{0, kRound + 17}, {0, kRound + 18}, {1, kRound + 5}, {1, kRound + 6}}}));
+  CHECK_FALSE(s.reasons[0]);
+  CHECK_FALSE(s.reasons[1]);
+  CHECK(s.reasons[2] == Counter::kDroppedUnauthentic);
+  CHECK(s.reasons[3] == Counter::kDroppedUnauthentic);
+}
+
+TEST_CASE("a forged packet on a path that has no packets yet is refused, also after 2^32 numbers") {
+  Scene s;
+  CHECK(s.data(9, 0, kOurs) == Counter::kDroppedUnauthentic);
+  CHECK(s.data(9, kRound) == Counter::kDroppedUnauthentic);
+  CHECK_FALSE(s.data(9, 0));
 }
 
 TEST_CASE("a replay window distinguishes numbers within its range and refuses those below it") {

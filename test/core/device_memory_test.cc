@@ -62,10 +62,10 @@ struct DeviceWorth final : WorthSource {
 
 struct DeviceTags final : wire::TagSource {
   explicit DeviceTags(DeviceMemory& from) : memory(from) {}
-  std::uint64_t tag(const wire::Key& key, std::span<const std::byte> header,
+  std::uint64_t tag(const wire::Key& key, std::uint64_t number, std::span<const std::byte> header,
                     std::span<const std::byte> payload) const override {
     ++asked;
-    return wire::data_tag(key, header, memory.read(payload));
+    return wire::data_tag(key, number, header, memory.read(payload));
   }
   DeviceMemory& memory;
   mutable std::size_t asked = 0;

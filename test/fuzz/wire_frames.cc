@@ -145,9 +145,12 @@ void round_trip_data(Bytes datagram) {
   for (const auto protection : {Protection::kHeader, Protection::kFull}) {
     const DataSeal seal{kKey, protection};
     Buffer encoded(first->header.bytes());
-    encode_data(first->header, first->payload, seal, encoded);
+    const auto number = first->header.path_sequence | std::uint64_t{first->header.sent_at} << 32;
+    encode_data(first->header, number, first->payload, seal, encoded);
     encoded.insert(encoded.end(), first->payload.begin(), first->payload.end());
-    require(authentic(encoded, seal), "a sealed frame is authentic");
+    require(authentic(encoded, seal, number), "a sealed frame is authentic");
+    require(!authentic(encoded, seal, number + (std::uint64_t{1} << 32)),
+            "a frame sealed for one number is not authentic under another");
     const auto second = decode_data(encoded);
     require(second.has_value(), "an encoded data packet decodes");
     require(second->payload.size() == first->payload.size(), "the payload keeps its size");
@@ -155,7 +158,7 @@ void round_trip_data(Bytes datagram) {
     require(std::equal(encoded.begin(), encoded.begin() + 36, datagram.begin()),
             "a header encodes to the bytes it came from");
     require(first->header.coding == second->header.coding, "a header keeps its coding");
-    (void)authentic(datagram, seal);
+    (void)authentic(datagram, seal, number);
   }
 }
 

@@ -61,7 +61,8 @@ bool KeyRing::reseal(std::vector<std::byte>& datagram) const {
     const Destination* sealed_for = data_destination(head->destination);
     if (sealed_for == nullptr) return false;
     const std::vector<std::byte> payload(data->payload.begin(), data->payload.end());
-    wire::encode_data(data->header, payload, {sealed_for->key, sealed_for->protection}, datagram);
+    wire::encode_data(data->header, data->header.path_sequence, payload,
+                      {sealed_for->key, sealed_for->protection}, datagram);
     return true;
   }
   const std::uint32_t number = wire::control_sequence(datagram);

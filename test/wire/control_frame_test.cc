@@ -269,6 +269,29 @@ TEST_CASE("every single-bit error in a control frame is detected, and so is anot
   }
 }
 
+TEST_CASE("a control frame's tag covers bits 32 to 55 of its number, which it does not carry") {
+  const auto numbered = [](std::uint64_t number) {
+    Buffer bytes;
+    encode(Close{77, 5}, bytes);
+    seal(bytes, kKey, number, 1);
+    return bytes;
+  };
+  constexpr std::uint64_t kFirst = 9;
+  const Buffer first = numbered(kFirst);
+  for (int bit = 32; bit < 56; ++bit) {
+    INFO("bit " << bit);
+    const std::uint64_t later = kFirst | std::uint64_t{1} << bit;
+    const Buffer bytes = numbered(later);
+    CHECK(bytes.size() == first.size());
+    CHECK(std::equal(bytes.begin(), bytes.end() - kTagBytes, first.begin()));
+    CHECK(control_sequence(bytes) == kFirst);
+    CHECK(authentic(bytes, kKey, later));
+    CHECK_FALSE(authentic(bytes, kKey, kFirst));
+    CHECK_FALSE(authentic(bytes, kKey, later + (std::uint64_t{1} << 32)));
+    CHECK_FALSE(authentic(first, kKey, later));
+  }
+}
+
 TEST_CASE("the tag of a HELLO covers all fields, with the longest address, and its length") {
   Hello hello;
   hello.sender_address.size = 60;

@@ -26,13 +26,17 @@ DataHeader sample() {
   return header;
 }
 
+constexpr std::uint64_t kNumber = 0xfffffffe;  // of sample()
+constexpr std::uint64_t kRound = std::uint64_t{1} << 32;
+
 const Key kKey{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
 
 std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload_bytes,
-                                   Protection protection = Protection::kHeader) {
+                                   Protection protection = Protection::kHeader,
+                                   std::uint64_t number = kNumber) {
   std::vector<std::byte> payload(payload_bytes, std::byte{0x5a});
   std::vector<std::byte> bytes(header.bytes());
-  encode_data(header, payload, {kKey, protection}, bytes);
+  encode_data(header, number, payload, {kKey, protection}, bytes);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   return bytes;
 }
@@ -61,7 +65,7 @@ TEST_CASE("a data header survives encoding and decoding, in 44 bytes") {
   CHECK_FALSE(packet->header.retransmission);
   CHECK(packet->header.asks_ack);
   CHECK(packet->payload.size() == 128);
-  CHECK(authentic(bytes, {kKey, Protection::kHeader}));
+  CHECK(authentic(bytes, {kKey, Protection::kHeader}, kNumber));
 }
 
 TEST_CASE("the header of a compressed message has the coding, in 52 bytes") {
@@ -75,12 +79,12 @@ TEST_CASE("the header of a compressed message has the coding, in 52 bytes") {
     CHECK(packet->header.coding == sent.coding);
     CHECK(packet->payload.size() == 1400);
     CHECK(data_header_bytes(bytes) == 52);
-    CHECK(authentic(bytes, {kKey, protection}));
+    CHECK(authentic(bytes, {kKey, protection}, kNumber));
     for (std::size_t bit = 0; bit < 52 * 8; ++bit) {
       auto flipped = bytes;
       flipped[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
       INFO("bit " << bit);
-      CHECK_FALSE((decode_data(flipped) && authentic(flipped, {kKey, protection})));
+      CHECK_FALSE((decode_data(flipped) && authentic(flipped, {kKey, protection}, kNumber)));
     }
   }
 }
@@ -113,6 +117,13 @@ TEST_CASE("a data header's bytes are those of wire version 3") {
   // The tag equals that of another SipHash-1-3.
   CHECK(load_le<std::uint64_t>(bytes.data() + 36) ==
         siphash13(kKey, std::span<const std::byte>(bytes).first(36)));
+  // Of a later packet, the number's upper bits are hashed between the header and its length.
+  const auto later = datagram_of(sample(), 0, Protection::kHeader, kNumber | 0x00abcdefu * kRound);
+  SipHash<1, 3> hash(kKey);
+  for (const std::size_t at : {0, 8, 16, 24})
+    hash.add(load_le<std::uint64_t>(bytes.data() + at));
+  hash.add(load_le<std::uint32_t>(bytes.data() + 32) | std::uint64_t{0x24abcdef} << 32);
+  CHECK(load_le<std::uint64_t>(later.data() + 36) == hash.finish());
 }
 
 TEST_CASE("any flipped bit of a data header is detected, and so is another key") {
@@ -121,20 +132,20 @@ TEST_CASE("any flipped bit of a data header is detected, and so is another key")
     auto bad = good;
     bad[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
     INFO("bit " << bit);
-    CHECK_FALSE((decode_data(bad) && authentic(bad, {kKey, Protection::kHeader})));
+    CHECK_FALSE((decode_data(bad) && authentic(bad, {kKey, Protection::kHeader}, kNumber)));
   }
-  CHECK_FALSE(authentic(good, {{kKey.low, kKey.high + 1}, Protection::kHeader}));
+  CHECK_FALSE(authentic(good, {{kKey.low, kKey.high + 1}, Protection::kHeader}, kNumber));
 }
 
 TEST_CASE("any flipped payload bit is detected if the payload is protected, and only then") {
   for (const auto protection : {Protection::kHeader, Protection::kFull}) {
     for (const std::size_t size : {1, 7, 8, 128, 131}) {
       const auto good = datagram_of(sample(), size, protection);
-      CHECK(authentic(good, {kKey, protection}));
+      CHECK(authentic(good, {kKey, protection}, kNumber));
       for (std::size_t byte = kDataHeaderBytes; byte < good.size(); ++byte) {
         auto bad = good;
         bad[byte] ^= std::byte{0x10};
-        CHECK(authentic(bad, {kKey, protection}) == (protection == Protection::kHeader));
+        CHECK(authentic(bad, {kKey, protection}, kNumber) == (protection == Protection::kHeader));
       }
     }
   }
@@ -144,9 +155,29 @@ TEST_CASE("a protected payload cannot be shortened or extended") {
   const DataSeal seal{kKey, Protection::kFull};
   auto bytes = datagram_of(sample(), 128, Protection::kFull);
   bytes.push_back(std::byte{0});
-  CHECK_FALSE(authentic(bytes, seal));
+  CHECK_FALSE(authentic(bytes, seal, kNumber));
   bytes.resize(bytes.size() - 9);
-  CHECK_FALSE(authentic(bytes, seal));
+  CHECK_FALSE(authentic(bytes, seal, kNumber));
+}
+
+TEST_CASE("a tag covers bits 32 to 55 of the number, which the packet does not carry") {
+  for (const auto protection : {Protection::kHeader, Protection::kFull}) {
+    for (const bool coded : {false, true}) {
+      DataHeader header = sample();
+      if (coded) header.coding = {1792, 1664, 1311};
+      const auto first = datagram_of(header, 1400, protection);
+      for (int bit = 32; bit < 56; ++bit) {
+        INFO("bit " << bit);
+        const std::uint64_t later = kNumber | std::uint64_t{1} << bit;
+        const auto bytes = datagram_of(header, 1400, protection, later);
+        CHECK(std::equal(bytes.begin(), bytes.begin() + 36, first.begin()));
+        CHECK(authentic(bytes, {kKey, protection}, later));
+        CHECK_FALSE(authentic(bytes, {kKey, protection}, kNumber));
+        CHECK_FALSE(authentic(bytes, {kKey, protection}, later + kRound));
+        CHECK_FALSE(authentic(first, {kKey, protection}, later));
+      }
+    }
+  }
 }
 
 TEST_CASE("a truncated header is not a data packet") {
@@ -184,7 +215,7 @@ TEST_CASE("serial numbers expand to the nearest full number") {
 
 namespace {
 
-// `count` data packets that follow each other.
+// `count` data packets that follow each other, of which the third begins another 2^32 numbers.
 std::vector<TxPacket> unsealed_run(std::size_t count) {
   std::vector<TxPacket> packets(count);
   DataHeader header = sample();
@@ -198,19 +229,25 @@ std::vector<TxPacket> unsealed_run(std::size_t count) {
 }
 
 struct ReceivedRun {
-  explicit ReceivedRun(std::size_t count) {
+  // Numbered from `number`; the low halves are those of unsealed_run().
+  explicit ReceivedRun(std::size_t count, std::uint64_t from = 2 * kRound) : number(from) {
     auto sent = unsealed_run(count);
-    seal_headers(kKey, sent);
+    seal_headers(kKey, from, sent);
     for (const TxPacket& packet : sent)
       datagrams.emplace_back(packet.header.begin(), packet.header.begin() + kDataHeaderBytes);
   }
   bool authentic(std::uint64_t destination = sample().destination,
                  Protection protection = Protection::kHeader) const {
+    return authentic_as(number, destination, protection);
+  }
+  bool authentic_as(std::uint64_t as, std::uint64_t destination = sample().destination,
+                    Protection protection = Protection::kHeader) const {
     std::vector<RxPacket> packets;
     for (const auto& bytes : datagrams)
       packets.push_back({.bytes = bytes, .arrived_at = {}, .path = 0, .source = {}});
-    return authentic_together(packets, destination, {kKey, protection});
+    return authentic_together(packets, destination, {kKey, protection}, as);
   }
+  std::uint64_t number;
   std::vector<std::vector<std::byte>> datagrams;
 };
 
@@ -220,10 +257,11 @@ TEST_CASE("packets that are sealed together are those that are sealed one by one
   for (std::size_t count = 1; count <= 2 * kTagsTogether + 1; ++count) {
     INFO(count << " packets");
     auto packets = unsealed_run(count);
-    seal_headers(kKey, packets);
+    std::uint64_t number = kNumber + 6 * kRound;
+    seal_headers(kKey, number, packets);
     DataHeader header = sample();
     for (const TxPacket& packet : packets) {
-      const auto expected = datagram_of(header, 0);
+      const auto expected = datagram_of(header, 0, Protection::kHeader, number++);
       CHECK(std::equal(expected.begin(), expected.end(), packet.header.begin()));
       ++header.path_sequence;
       header.offset += 1408;
@@ -238,6 +276,13 @@ TEST_CASE("packets are authentic together only if each of them is") {
   CHECK_FALSE(ReceivedRun(kTagsTogether - 1).authentic());
   CHECK_FALSE(ReceivedRun(kTagsTogether).authentic(sample().destination + 1));
   CHECK_FALSE(ReceivedRun(kTagsTogether).authentic(sample().destination, Protection::kFull));
+  CHECK(ReceivedRun(kTagsTogether, 0).authentic());
+  CHECK(ReceivedRun(kTagsTogether, 7 * kRound).authentic_as(7 * kRound + 1000));
+  CHECK_FALSE(ReceivedRun(kTagsTogether, 7 * kRound).authentic_as(6 * kRound));
+  CHECK_FALSE(ReceivedRun(kTagsTogether, 0).authentic_as(kRound));
+  // Half of the packets have other high halves.
+  CHECK_FALSE(ReceivedRun(kTagsTogether, kNumber).authentic_as(kNumber));
+  CHECK_FALSE(ReceivedRun(kTagsTogether, kNumber).authentic_as(kRound));
   for (std::size_t at = 0; at < kTagsTogether; ++at) {
     for (std::size_t bit = 0; bit < 8 * kDataHeaderBytes; ++bit) {
       ReceivedRun run(kTagsTogether);

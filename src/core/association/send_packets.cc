@@ -150,7 +150,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
     window_.on_sent(now);
     at += bytes;
   }
-  if (together) frames.seal(out);
+  if (together) frames.seal(number - out.size(), out);
   if (padded != nullptr) FrameWriter::join(*padded, out.back());
   paths_.on_sent(burst_.path, out.size());
   pacer_.on_sent(now, out.size(), burst_.packet_time, burst_.slack);

@@ -8,10 +8,25 @@ std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::
                                             bool authentic) {
   const wire::DataHeader& header = data.header;
   if (is_foreign(packet, peer_)) return Counter::kDroppedForeignHost;
-  if (!authentic && !wire::authentic(packet.bytes, incoming_)) return Counter::kDroppedUnauthentic;
-  if (header.path >= data_.size()) data_.resize(header.path + std::size_t{1});
+  if (!authentic || header.path >= data_.size()) return refuse_alone(packet, data);
   ReplayWindow& seen = data_[header.path];
   const std::uint64_t number = seen.expand(header.path_sequence);
+  if ((number ^ together_) >> 32 != 0) [[unlikely]]  // the tag was checked for another number
+    return refuse_alone(packet, data);
+  if (!seen.accept(number)) return Counter::kDroppedReplayed;
+  return std::nullopt;
+}
+
+// Not inlined: most packets do without it, and would save registers for it.
+[[gnu::noinline]] std::optional<Counter> Channel::refuse_alone(const wire::RxPacket& packet,
+                                                               wire::DataPacket& data) {
+  const wire::DataHeader& header = data.header;
+  const bool is_known_path = header.path < data_.size();
+  const std::uint64_t number = wire::expand_serial(
+      header.path_sequence, is_known_path ? data_[header.path].next() : std::uint64_t{0});
+  if (!wire::authentic(packet.bytes, incoming_, number)) return Counter::kDroppedUnauthentic;
+  if (!is_known_path) data_.resize(header.path + std::size_t{1});
+  ReplayWindow& seen = data_[header.path];
   if (incoming_.protection == wire::Protection::kEncrypted) {
     if (seen.has(number)) return Counter::kDroppedReplayed;
     // If the payload cannot be opened, its number stays free for the genuine packet.
@@ -47,8 +62,9 @@ void Channel::seal_payload(const wire::DataHeader& header, std::uint64_t number,
 
 std::optional<Counter> Channel::refuse_control(const wire::RxPacket& packet) {
   if (is_foreign(packet, peer_)) return Counter::kDroppedForeignHost;
-  if (!wire::authentic(packet.bytes, incoming_.key)) return Counter::kDroppedUnauthentic;
+  if (packet.bytes.size() < wire::kControlHeadBytes) return Counter::kDroppedUnauthentic;
   const std::uint64_t number = control_.expand(wire::control_sequence(packet.bytes));
+  if (!wire::authentic(packet.bytes, incoming_.key, number)) return Counter::kDroppedUnauthentic;
   last_is_newest_ = number >= control_.next();
   if (!control_.accept(number)) return Counter::kDroppedReplayed;
   return std::nullopt;

@@ -36,19 +36,20 @@ class Channel {
   const wire::Key& sealing_key() const { return sealing_; }
   const wire::Key& opening_key() const { return incoming_.key; }
   const wire::TagSource* tags() const { return incoming_.tags; }
-  std::uint32_t next_sequence() { return static_cast<std::uint32_t>(next_++); }
+  std::uint64_t next_sequence() { return next_++; }
 
   // The reason to drop the packet, or nullopt to take it, after which its number counts as
   // received. The cheapest checks come first. `data` was decoded from the packet; its payload
   // becomes the plain text, which stays valid until the next call.
-  // `authentic`: the tag has been checked, by authentic_together().
+  // `authentic`: the tag has been checked, by the last authentic_together().
   std::optional<Counter> refuse_data(const wire::RxPacket& packet, wire::DataPacket& data,
                                      bool authentic = false);
-  // True if the first wire::kTagsTogether packets are authentic data packets to `destination`;
-  // false if not, or if they must be checked one by one.
-  bool authentic_together(std::span<const wire::RxPacket> packets,
-                          std::uint64_t destination) const {
-    return wire::authentic_together(packets, destination, incoming_);
+  // True if the first wire::kTagsTogether packets are authentic data packets with one destination;
+  // false if not, or if they must be checked one by one. `first` is the header of the first one.
+  bool authentic_together(std::span<const wire::RxPacket> packets, const wire::DataHeader& first) {
+    if (packets.size() < wire::kTagsTogether || first.path >= data_.size()) return false;
+    together_ = data_[first.path].expand(first.path_sequence);
+    return wire::authentic_together(packets, first.destination, incoming_, together_);
   }
   std::optional<Counter> refuse_control(const wire::RxPacket& packet);
   // Encrypts the payload of the packet with this number on its path; `out` has room for the tag.
@@ -68,6 +69,8 @@ class Channel {
   Channel(const wire::Key& sealing, const wire::DataSeal& incoming, const wire::HostAddress& peer,
           const wire::CipherSource* ciphers, std::uint64_t next)
       : sealing_(sealing), incoming_(incoming), peer_(peer), ciphers_(ciphers), next_(next) {}
+  // refuse_data() of a packet from the right host, whose tag is not checked yet.
+  std::optional<Counter> refuse_alone(const wire::RxPacket& packet, wire::DataPacket& data);
   bool open_payload(std::span<const std::byte> datagram, std::uint64_t number,
                     wire::DataPacket& data);
 
@@ -82,6 +85,7 @@ class Channel {
   bool last_is_newest_ = false;
   ReplayWindow control_;
   std::vector<ReplayWindow> data_;  // by path
+  std::uint64_t together_ = 0;      // authentic_together() has used its kUnsentBits
 };
 
 }  // namespace dlcp::core

@@ -24,7 +24,7 @@ class FrameArena {
 
   // Encodes and seals `frame` and describes it in `out`. References stay valid until reset().
   template <class Frame>
-  void emit(const Frame& frame, const wire::Key& key, std::uint32_t sequence, wire::PathIndex path,
+  void emit(const Frame& frame, const wire::Key& key, std::uint64_t sequence, wire::PathIndex path,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
     wire::Buffer& buffer = take();
     wire::encode(frame, buffer);
@@ -67,8 +67,8 @@ class FrameWriter {
   void emit(const wire::DataHeader& header, std::uint64_t number,
             std::span<const std::byte> payload, wire::Protection protection,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
-    wire::encode_data(header, payload, {channel_.sealing_key(), protection, channel_.tags()},
-                      out.header);
+    wire::encode_data(header, number, payload,
+                      {channel_.sealing_key(), protection, channel_.tags()}, out.header);
     out.header_bytes = static_cast<std::uint8_t>(header.bytes());
     out.payload = payload;
     if (protection == wire::Protection::kEncrypted) {
@@ -84,7 +84,7 @@ class FrameWriter {
   }
 
   // For runs of uncoded packets whose tag covers the header only: the packet without its tag, and
-  // then the tags of all of them.
+  // then the tags of all of them, which are numbered from `number`.
   static void emit_unsealed(const wire::DataHeader& header, std::span<const std::byte> payload,
                             const wire::EndpointAddress& to, wire::TxPacket& out) {
     wire::encode_unsealed(header, out.header);
@@ -94,8 +94,8 @@ class FrameWriter {
     out.path = header.path;
     out.destination = &to;
   }
-  void seal(std::span<wire::TxPacket> packets) const {
-    wire::seal_headers(channel_.sealing_key(), packets);
+  void seal(std::uint64_t number, std::span<wire::TxPacket> packets) const {
+    wire::seal_headers(channel_.sealing_key(), number, packets);
   }
 
   // Memory for a payload that is made here; it stays valid as long as frames of emit().

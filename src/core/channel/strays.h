@@ -15,7 +15,7 @@ class Strays {
  public:
   using Frame = std::variant<wire::Refuse, wire::CloseAck, wire::Welcome>;
 
-  void push(const Frame& frame, const wire::Key& key, std::uint32_t sequence,
+  void push(const Frame& frame, const wire::Key& key, std::uint64_t sequence,
             const wire::EndpointAddress& to, wire::PathIndex path) {
     if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path});
   }
@@ -40,7 +40,7 @@ class Strays {
   struct Stray {
     Frame frame;
     wire::Key key;
-    std::uint32_t sequence = 0;
+    std::uint64_t sequence = 0;
     wire::EndpointAddress to;
     wire::PathIndex path = 0;
   };

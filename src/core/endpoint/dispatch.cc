@@ -59,7 +59,7 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   std::size_t authentic = 0;  // packets[0] to packets[authentic - 1] are
   do {
     if (taken >= authentic && !run.ends &&
-        channel.authentic_together(packets.subspan(taken), token))
+        channel.authentic_together(packets.subspan(taken), data.header))
       authentic = taken + wire::kTagsTogether;
     const wire::RxPacket& packet = packets[taken];
     if (const auto reason = channel.refuse_data(packet, data, taken < authentic))

@@ -1,6 +1,7 @@
 #include "wire/data/data_header.h"
 
 #include "wire/codec.h"
+#include "wire/serial.h"
 
 namespace dlcp::wire {
 namespace {
@@ -67,7 +68,8 @@ Words words_of(const DataHeader& header) {
 
 // SipHash-1-3 of the bytes before the tag, written out because it runs for every packet. With
 // Protection::kFull the payload is hashed after them. `header` is these bytes, for a TagSource.
-[[gnu::always_inline]] inline std::uint64_t tag_of(const Words& words, const std::byte* header,
+[[gnu::always_inline]] inline std::uint64_t tag_of(const Words& words, std::uint64_t number,
+                                                   const std::byte* header,
                                                    std::span<const std::byte> payload,
                                                    const DataSeal& seal) {
   SipHash<1, 3> hash(seal.key);
@@ -77,9 +79,10 @@ Words words_of(const DataHeader& header) {
   hash.add(words.fourth);
   if (words.coded) [[unlikely]]
     hash.add(words.coding);
-  hash.add(words.last | std::uint64_t{words.bytes()} << 56);
+  hash.add(words.last | (number & kUnsentBits) | std::uint64_t{words.bytes()} << 56);
   if (seal.protection == Protection::kFull) {
-    if (seal.tags != nullptr) return seal.tags->tag(seal.key, {header, words.bytes()}, payload);
+    if (seal.tags != nullptr)
+      return seal.tags->tag(seal.key, number, {header, words.bytes()}, payload);
     hash.add_last(payload);
   }
   return hash.finish();
@@ -98,9 +101,9 @@ bool is_sound(const Coding& coding) {
 
 }  // namespace
 
-std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
+std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std::byte> header,
                        std::span<const std::byte> payload) {
-  return tag_of(words_of(header.data()), header.data(), payload, {key, Protection::kFull});
+  return tag_of(words_of(header.data()), number, header.data(), payload, {key, Protection::kFull});
 }
 
 void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
@@ -112,8 +115,8 @@ void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
   store_le(out.data() + kDataTagOffset - sizeof words.last, words.last);
 }
 
-void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
-                 std::span<std::byte> out) {
+void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,
+                 const DataSeal& seal, std::span<std::byte> out) {
   const Words words = words_of(header);
   std::byte* at = out.data();
   store_le(at, words.first);
@@ -123,7 +126,7 @@ void encode_data(const DataHeader& header, std::span<const std::byte> payload, c
   if (words.coded) [[unlikely]]
     store_le(at + 32, words.coding);
   store_le(at + words.bytes() - sizeof words.last, words.last);
-  store_le(at + words.bytes(), tag_of(words, at, payload, seal));
+  store_le(at + words.bytes(), tag_of(words, number, at, payload, seal));
 }
 
 bool decode_data(std::span<const std::byte> datagram, DataPacket& packet) {
@@ -163,10 +166,10 @@ std::size_t data_header_bytes(std::span<const std::byte> datagram) {
   return tag_offset(datagram.data()) + sizeof(std::uint64_t);
 }
 
-bool authentic(std::span<const std::byte> datagram, const DataSeal& seal) {
+bool authentic(std::span<const std::byte> datagram, const DataSeal& seal, std::uint64_t number) {
   const std::size_t at = tag_offset(datagram.data());
   return load_le<std::uint64_t>(datagram.data() + at) ==
-         tag_of(words_of(datagram.data()), datagram.data(),
+         tag_of(words_of(datagram.data()), number, datagram.data(),
                 datagram.subspan(at + sizeof(std::uint64_t)), seal);
 }
 

@@ -7,7 +7,8 @@
 //      20  offset in bytes (32)     24  number on this path of the association (32)
 //      28  send time, 128 ns units (32, wraps after 549 s)
 //      32  path (8) | reply path (8) | epoch of the window in use (16)
-//      36  tag: SipHash-1-3 of bytes 0..35, and of the payload with Protection::kFull
+//      36  tag: SipHash-1-3 of bytes 0..35, of the number's bits that are not sent (kUnsentBits),
+//          and of the payload with Protection::kFull
 //          (Protection::kEncrypted: the payload is sealed and has a tag of its own, cipher.h)
 // With flag 3 (the message is compressed) there are eight bytes more before the tag, which covers
 // them:
@@ -88,13 +89,13 @@ struct DataSeal {
   const TagSource* tags = nullptr;  // computes tags over payloads; null: they are in host memory
 };
 
+// `number` is always the full value of path_sequence, for the tag.
 // The tag of a packet with Protection::kFull, computed here. `header` ends before the tag.
-std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
+std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std::byte> header,
                        std::span<const std::byte> payload);
 // Writes the header, DataHeader::bytes() long. `payload` is read only if the tag covers it.
-void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
-                 std::span<std::byte> out);
-
+void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,
+                 const DataSeal& seal, std::span<std::byte> out);
 // The same without the tag (header_tags.h), for an uncoded packet with Protection::kHeader.
 void encode_unsealed(const DataHeader& header, std::span<std::byte> out);
 
@@ -113,6 +114,6 @@ inline std::optional<DataPacket> decode_data(std::span<const std::byte> datagram
 // Length of the header at the beginning of a non-empty datagram of type data.
 std::size_t data_header_bytes(std::span<const std::byte> datagram);
 // Requires a datagram that decode_data accepted.
-bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
+bool authentic(std::span<const std::byte> datagram, const DataSeal& seal, std::uint64_t number);
 
 }  // namespace dlcp::wire

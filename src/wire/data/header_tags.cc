@@ -4,18 +4,22 @@
 #include <array>
 
 #include "wire/codec.h"
+#include "wire/serial.h"
 
 namespace dlcp::wire {
 namespace {
 
-// The words of kTagsTogether headers, arranged for siphash13_lanes().
+// The words of kTagsTogether headers, arranged for siphash13_lanes(). Their numbers have the same
+// kUnsentBits, those of `number`.
 class LaneWords {
  public:
+  explicit LaneWords(std::uint64_t number)
+      : end_((number & kUnsentBits) | std::uint64_t{kDataTagOffset} << 56) {}
   void set(std::size_t lane, const std::byte* header) {
     for (std::size_t i = 0; i + 1 < kCount; ++i)
       words_[i * kTagsTogether + lane] = load_le<std::uint64_t>(header + 8 * i);
     words_[(kCount - 1) * kTagsTogether + lane] =
-        load_le<std::uint32_t>(header + kDataTagOffset - 4) | std::uint64_t{kDataTagOffset} << 56;
+        load_le<std::uint32_t>(header + kDataTagOffset - 4) | end_;
   }
   std::array<std::uint64_t, kTagsTogether> tags(const Key& key) const {
     std::array<std::uint64_t, kTagsTogether> tags;
@@ -26,6 +30,7 @@ class LaneWords {
  private:
   static constexpr std::size_t kCount = 5;
   static_assert(kDataTagOffset == 8 * kCount - 4);
+  std::uint64_t end_;  // of the last word: what follows the header's bytes
   std::array<std::uint64_t, kCount * kTagsTogether> words_;
 };
 
@@ -36,8 +41,13 @@ bool is_uncoded_data(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void seal_headers(const Key& key, std::span<TxPacket> packets) {
-  LaneWords words;
+void seal_headers(const Key& key, std::uint64_t number, std::span<TxPacket> packets) {
+  const std::uint64_t left = (std::uint64_t{1} << 32) - static_cast<std::uint32_t>(number);
+  if (packets.size() > left) [[unlikely]] {
+    seal_headers(key, number + left, packets.subspan(left));
+    packets = packets.first(left);
+  }
+  LaneWords words(number);
   for (std::size_t begin = 0; begin < packets.size(); begin += kTagsTogether) {
     // The last group is filled up with copies of its first packet.
     const std::size_t count = std::min(kTagsTogether, packets.size() - begin);
@@ -50,9 +60,9 @@ void seal_headers(const Key& key, std::span<TxPacket> packets) {
 }
 
 bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
-                        const DataSeal& seal) {
+                        const DataSeal& seal, std::uint64_t number) {
   if (packets.size() < kTagsTogether || seal.protection != Protection::kHeader) return false;
-  LaneWords words;
+  LaneWords words(number);
   for (std::size_t i = 0; i < kTagsTogether; ++i) {
     const std::span<const std::byte> bytes = packets[i].bytes;
     if (!is_uncoded_data(bytes)) return false;

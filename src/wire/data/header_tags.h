@@ -14,12 +14,12 @@ namespace dlcp::wire {
 
 inline constexpr std::size_t kTagsTogether = kSipLanes;
 
-// Writes the tags of headers that encode_unsealed() wrote.
-void seal_headers(const Key& key, std::span<TxPacket> packets);
+// Writes the tags of headers that encode_unsealed() wrote. The packets are numbered from `number`.
+void seal_headers(const Key& key, std::uint64_t number, std::span<TxPacket> packets);
 
-// True if the first kTagsTogether packets are such packets to `destination`, and authentic. False
-// if they must be checked one by one.
+// True if the first kTagsTogether packets are such packets to `destination`, and authentic under
+// numbers whose kUnsentBits are those of `number`. False if they must be checked one by one.
 bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
-                        const DataSeal& seal);
+                        const DataSeal& seal, std::uint64_t number);
 
 }  // namespace dlcp::wire

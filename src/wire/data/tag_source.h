@@ -13,8 +13,9 @@ namespace dlcp::wire {
 class TagSource {
  public:
   virtual ~TagSource() = default;
-  // Returns the same value as data_tag (data_header.h). `header` ends before the tag.
-  virtual std::uint64_t tag(const Key& key, std::span<const std::byte> header,
+  // Returns the same value as data_tag (data_header.h). `header` ends before the tag,
+  // and `number` is the packet's full number.
+  virtual std::uint64_t tag(const Key& key, std::uint64_t number, std::span<const std::byte> header,
                             std::span<const std::byte> payload) const = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "wire/frames/control_form.h"
+#include "wire/serial.h"
 
 namespace dlcp::wire {
 namespace {
@@ -156,25 +157,29 @@ constexpr auto kControlFields = [](auto& io, auto&& frame) { fields(io, frame); 
 
 // ---- the tag
 
-std::uint64_t tag_of(std::span<const std::byte> untagged, const Key& key) {
+std::uint64_t tag_of(std::span<const std::byte> untagged, const Key& key, std::uint64_t number) {
   if (untagged[2] == static_cast<std::byte>(FrameType::kHello))
     untagged = untagged.first(std::min(untagged.size(), kHelloCoveredBytes));
-  return siphash13(key, untagged);
+  SipHash<1, 3> hash(key);
+  hash.add_last(untagged);
+  const std::uint64_t unsent = number & kUnsentBits;
+  if (unsent != 0) hash.add(unsent);
+  return hash.finish();
 }
 
 }  // namespace
 
-void seal(Buffer& frame, const Key& key, std::uint32_t sequence, PathIndex path) {
+void seal(Buffer& frame, const Key& key, std::uint64_t number, PathIndex path) {
   frame[3] = static_cast<std::byte>(path);
-  store_le(frame.data() + kSequenceOffset, sequence);
-  const std::uint64_t tag = tag_of(frame, key);
+  store_le(frame.data() + kSequenceOffset, static_cast<std::uint32_t>(number));
+  const std::uint64_t tag = tag_of(frame, key, number);
   Writer(frame).put(tag);
 }
 
-bool authentic(std::span<const std::byte> datagram, const Key& key) {
+bool authentic(std::span<const std::byte> datagram, const Key& key, std::uint64_t number) {
   if (datagram.size() < kControlHeadBytes + kTagBytes) return false;
   const auto untagged = datagram.first(datagram.size() - kTagBytes);
-  return load_le<std::uint64_t>(datagram.data() + untagged.size()) == tag_of(untagged, key);
+  return load_le<std::uint64_t>(datagram.data() + untagged.size()) == tag_of(untagged, key, number);
 }
 
 std::uint32_t control_sequence(std::span<const std::byte> datagram) {

@@ -207,9 +207,10 @@ template <class Frame>
 void encode(const Frame& frame, Buffer& out);
 
 // Writes the sequence number and path into an encoded frame, and appends the tag.
-void seal(Buffer& frame, const Key& key, std::uint32_t sequence, PathIndex path);
-// True for an intact frame other than data, of any type, that was sealed with this key.
-bool authentic(std::span<const std::byte> datagram, const Key& key);
+void seal(Buffer& frame, const Key& key, std::uint64_t number, PathIndex path);
+// True for an intact frame other than data, of any type, that was sealed with this key and number.
+// Frames that no Channel checks have numbers below 2^32.
+bool authentic(std::span<const std::byte> datagram, const Key& key, std::uint64_t number = 0);
 // Requires an authentic frame.
 std::uint32_t control_sequence(std::span<const std::byte> datagram);
 
