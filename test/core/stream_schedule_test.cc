@@ -147,6 +147,19 @@ TEST_CASE("urgent layers go first, and the round continues where it was") {
   CHECK(s.send() == 2);
 }
 
+TEST_CASE("the unused part of a turn does not lengthen a retransmission") {
+  Scene s(2);
+  s.post(1, kPayload);
+  s.post(0, 2 << 20);
+  CHECK(s.send() == 1);
+  CHECK(s.send() == 0);
+  s.post(1, 2 << 20);
+  s.queue(1).mark_lost({0, 0});
+  s.schedule.prefer(1);
+  CHECK(s.send() == 1);
+  CHECK(s.send() == 0);
+}
+
 TEST_CASE("streams that leave do not end the round") {
   Scene s(3);
   for (std::uint32_t number = 0; number < 3; ++number)

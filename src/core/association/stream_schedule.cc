@@ -13,7 +13,7 @@ bool StreamSchedule::Entry::holds_turn() const {
   return left > 0 && can_send();
 }
 
-// Bytes that the previous turn left unused are dropped, and bytes beyond it are subtracted.
+// Bytes beyond the previous turn are subtracted.
 void StreamSchedule::grant(Entry& entry) {
   entry.left = std::min<std::ptrdiff_t>(entry.left, 0) + std::ptrdiff_t{kQuantumBytes};
 }
@@ -43,6 +43,8 @@ void StreamSchedule::remove(std::uint32_t number) {
 SendStream* StreamSchedule::next() {
   if (entries_.empty()) return nullptr;
   if (entries_[turn_].holds_turn()) return entries_[turn_].stream;
+  // A turn that ends for lack of data leaves nothing for later.
+  entries_[turn_].left = std::min<std::ptrdiff_t>(entries_[turn_].left, 0);
   const std::size_t count = entries_.size();
   std::size_t urgent = count;
   for (std::size_t step = 1; step <= count; ++step) {
