@@ -183,7 +183,8 @@ constexpr const char* kChangeTasks =
       args: {chdir: "{{ dlcp_place }}"}
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
       register: dlcp_confirmed
-      failed_when: dlcp_confirmed.rc != 0 and dlcp_applied is changed
+      # Cumulus fails if nothing is pending; the other systems report success.
+      failed_when: dlcp_confirmed.rc != 0 and (dlcp_applied is changed or dlcp_os != "cumulus")
       changed_when: dlcp_applied is changed
       when: dlcp_confirm | length > 0
     - name: Wait under load
@@ -221,7 +222,7 @@ constexpr const char* kChangeTasks =
       args: {chdir: "{{ dlcp_place }}"}
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
       register: dlcp_confirmed
-      failed_when: dlcp_confirmed.rc != 0 and dlcp_reverted is changed
+      failed_when: dlcp_confirmed.rc != 0 and (dlcp_reverted is changed or dlcp_os != "cumulus")
       changed_when: dlcp_reverted is changed
       when: dlcp_confirm | length > 0
     - name: Save the configuration without the change  # an earlier run may have saved the change
@@ -254,7 +255,7 @@ constexpr const char* kRollbackTasks = R"YAML(# Removes DLCP's rows from one swi
   args: {chdir: "{{ dlcp_place }}"}
   environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
   register: dlcp_confirmed
-  failed_when: dlcp_confirmed.rc != 0 and dlcp_reverted is changed
+  failed_when: dlcp_confirmed.rc != 0 and (dlcp_reverted is changed or dlcp_os != "cumulus")
   changed_when: dlcp_reverted is changed
   when: dlcp_confirm | length > 0
 - name: Save the configuration

@@ -57,7 +57,7 @@ verb=$(basename "$0" .sh)
 is_timed=$(cat timed 2>/dev/null)
 if [ "$1" = --confirm ]; then
   echo "$DLCP_SWITCH: confirm" >>"$STATE/log"
-  rm "$STATE/timer-$DLCP_SWITCH" 2>/dev/null
+  rm "$STATE/timer-$DLCP_SWITCH" 2>/dev/null || echo "nothing to confirm"
   exit
 fi
 echo "$DLCP_SWITCH: $verb $(ls *.yaml 2>/dev/null | paste -sd' ')" >>"$STATE/log"

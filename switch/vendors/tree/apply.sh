@@ -59,9 +59,21 @@ show_running() {
 
 is_error() { grep -qE "$error" "$1"; }
 
-unconfirmed=$here/applied/session  # the session whose commit has a timer
+refuse_if_pending() {  # a commit would apply the changes of others, too
+  [ -n "$pending" ] || return 0
+  printf '%s\n' "$pending" | run >"$work/pending" || exit 4
+  if grep -qE '^ *[-+] ' "$work/pending"; then
+    cat "$work/pending" >&2
+    echo "refused: other changes are pending in the candidate configuration" >&2
+    exit 4
+  fi
+}
+
+unconfirmed=$here/applied/session  # the session whose commit has a timer of ten minutes
 if [ "$verb" = confirm ]; then
+  find "$here/applied" -name session -mmin +10 -delete 2>/dev/null || true
   if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
+  refuse_if_pending
   id=$(<"$unconfirmed")
   said "$confirm" | run >"$work/answer" || exit 4
   cat "$work/answer"
@@ -102,14 +114,7 @@ if [ -n "$gnmi" ]; then  # one Set for each patch, which is one transaction with
 fi
 
 lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }
-if [ -n "$pending" ]; then
-  printf '%s\n' "$pending" | run >"$work/pending" || exit 4
-  if grep -qE '^ *[-+] ' "$work/pending"; then
-    cat "$work/pending" >&2
-    echo "refused: other changes are pending in the candidate configuration" >&2
-    exit 4
-  fi
-fi
+refuse_if_pending
 # The rollback must be known to work before the change is applied: if the switch has sessions, both are
 # tried in a session that is discarded.
 if [ -n "$tries" ] && [ "$verb" = apply ]; then
