@@ -1,5 +1,6 @@
 #include "datapath/verbs/placement/permissions/device_permissions.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dlcp::datapath {
@@ -14,9 +15,12 @@ Result<std::unique_ptr<DevicePermissions>> DevicePermissions::open(VerbsCard& ca
     auto windows = WindowPermissions::open(card, registered, windows_max, counters, all->ages_);
     if (!windows) return windows.error();
     all->windows_ = std::move(windows).value();
+    all->pools_.push_back(all->windows_.get());
   }
-  if (ability.uses_regions())
+  if (ability.uses_regions()) {
     all->regions_ = std::make_unique<RegionPermissions>(card, registered, counters, all->ages_);
+    all->pools_.push_back(all->regions_.get());
+  }
   return all;
 }
 
@@ -29,44 +33,42 @@ PermissionPool& DevicePermissions::pool_for(std::span<const std::byte> memory) {
 
 // The pool that does not have the permission ignores this.
 void DevicePermissions::revoke(PermissionId id) {
-  if (windows_ != nullptr) windows_->revoke(id);
-  if (regions_ != nullptr) regions_->revoke(id);
+  for (PermissionPool* pool : pools_)
+    pool->revoke(id);
 }
 
 std::size_t DevicePermissions::poll(Time now, std::span<PermissionEvent> out) {
   ages_.on_time(now);
   std::size_t count = 0;
-  const auto poll_pool = [&](PermissionPool* pool) {
-    if (pool == nullptr) return;
+  for (PermissionPool* pool : pools_) {
     const auto rest = out.subspan(count);
     pool->poll(now, rest.size());
     count += pool->take(rest);
-  };
-  poll_pool(windows_.get());
-  poll_pool(regions_.get());
+  }
   return count;
 }
 
 bool DevicePermissions::awaits_poll() const {
-  return (windows_ != nullptr && windows_->awaits_poll()) ||
-         (regions_ != nullptr && regions_->awaits_poll());
+  return std::ranges::any_of(pools_, &PermissionPool::awaits_poll);
 }
 
 bool DevicePermissions::arm(Verbs& verbs) {
-  return (windows_ == nullptr || windows_->arm(verbs)) &&
-         (regions_ == nullptr || regions_->arm(verbs));
+  return std::ranges::all_of(
+      pools_, [&](PermissionPool* pool) { return pool->arm(verbs); });
 }
 
 bool DevicePermissions::revoke_link(LinkId link) {
-  const bool windows_ended = windows_ == nullptr || windows_->revoke_link(link);
-  const bool regions_ended = regions_ == nullptr || regions_->revoke_link(link);
-  return windows_ended && regions_ended;
+  bool ended = true;
+  for (PermissionPool* pool : pools_)
+    ended = pool->revoke_link(link) && ended;
+  return ended;
 }
 
 bool DevicePermissions::revoke_memory(std::span<const std::byte> memory) {
-  const bool windows_ended = windows_ == nullptr || windows_->revoke_memory(memory);
-  const bool regions_ended = regions_ == nullptr || regions_->revoke_memory(memory);
-  return windows_ended && regions_ended;
+  bool ended = true;
+  for (PermissionPool* pool : pools_)
+    ended = pool->revoke_memory(memory) && ended;
+  return ended;
 }
 
 }  // namespace dlcp::datapath

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "datapath/verbs/placement/permissions/permission_pool.h"
 #include "datapath/verbs/placement/permissions/region_permissions.h"
@@ -44,6 +45,7 @@ class DevicePermissions {
   KeyAges ages_;
   std::unique_ptr<WindowPermissions> windows_;  // null if windows are not proven
   std::unique_ptr<RegionPermissions> regions_;  // null if all permissions are windows
+  std::vector<PermissionPool*> pools_;          // those of the two that exist
 };
 
 }  // namespace dlcp::datapath
