@@ -32,6 +32,12 @@ class FakeSys {
   void add_physical(const std::string& name, const std::string& pci) {
     fs::create_directory_symlink(root_ / "devices" / pci, add(name, pci) / "device");
   }
+  void add_bridge(const std::string& name, const std::vector<std::string>& ports) {
+    const fs::path directory = add(name, "virtual");
+    fs::create_directories(directory / "bridge");
+    for (const std::string& port : ports)
+      fs::create_directories(directory / "brif" / port);
+  }
   void write(const std::string& name, const std::string& file, const std::string& text) {
     std::ofstream(root_ / "class" / "net" / name / file) << text << '\n';
   }
@@ -64,8 +70,7 @@ std::string names_of(const Result<std::vector<Interface>>& chosen) {
 
 TEST_CASE("the selection grammar chooses the same interfaces as NCCL") {
   FakeSys sys;
-  sys.add("br-1a2b", "virtual");
-  fs::create_directory(fs::path(sys.root()) / "class" / "net" / "br-1a2b" / "bridge");
+  sys.add_bridge("br-1a2b", {});
   struct Case {
     const char* selection;
     const char* chosen;
@@ -154,13 +159,8 @@ TEST_CASE("a dummy link is used only if no other interface has a global address"
 
 TEST_CASE("a bridge with an uplink is a device, a bridge of containers only is not") {
   FakeSys sys;
-  for (const char* bridge : {"br0", "mybridge"}) {
-    sys.add(bridge, "virtual");
-    fs::create_directories(fs::path(sys.root()) / "class" / "net" / bridge / "bridge");
-  }
-  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br0" / "brif" / "eth0");
-  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br0" / "brif" / "vnet3");
-  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "mybridge" / "brif" / "veth7");
+  sys.add_bridge("br0", {"eth0", "vnet3"});
+  sys.add_bridge("mybridge", {"veth7"});
   CHECK(names_of(choose_interfaces(
             "",
             {interface_called("br0", "10.0.0.1"), interface_called("mybridge", "172.20.0.1"),
@@ -170,12 +170,8 @@ TEST_CASE("a bridge with an uplink is a device, a bridge of containers only is n
 
 TEST_CASE("the name of a bridge does not decide whether it is of containers") {
   FakeSys sys;
-  for (const char* bridge : {"br-mgmt", "br-1a2b"}) {
-    sys.add(bridge, "virtual");
-    fs::create_directories(fs::path(sys.root()) / "class" / "net" / bridge / "bridge");
-  }
-  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br-mgmt" / "brif" / "eno1");
-  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br-1a2b" / "brif" / "veth7");
+  sys.add_bridge("br-mgmt", {"eno1"});
+  sys.add_bridge("br-1a2b", {"veth7"});
   CHECK(names_of(choose_interfaces(
             "",
             {interface_called("br-mgmt", "10.0.0.1"), interface_called("br-1a2b", "172.18.0.1"),
