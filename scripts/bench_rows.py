@@ -30,8 +30,8 @@ NETS = {
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One line of the table: what runs, which of its numbers counts, and the ratio `ours`/`other` that it must reach
-    (`ours` is DLCP; `other` is TCP, or DLCP in another condition). With `beyond`, the difference `ours` - `other`
-    is compared instead."""
+    (`ours` is DLCP; `other` is TCP, or DLCP in another condition). With `beyond`, the target is a limit for the
+    difference `ours` - `other` instead."""
     name: str
     net: str
     bench: tuple
@@ -41,7 +41,7 @@ class Row:
     at_most: float = None
     beyond: bool = False
     other: str = "tcp"           # tcp, or clean / default / off: DLCP without the settings of `ours`
-    other_bench: tuple = ()      # what DLCP runs on the other side, if it is not `bench`
+    other_bench: tuple = ()      # replaces `bench` in the run of the other side, which is then DLCP, too
     environment: tuple = ()      # of the run with DLCP
     ours: tuple = ()             # netns settings for this run,
     others: tuple = ()           # for the other run,
@@ -53,12 +53,6 @@ class Row:
     def in_turns(self):
         """Whether both sides can run in the same processes: on the same network, and with the same hubs."""
         return not self.ours and not self.other_bench and "hub" not in self.bench
-
-    def compare(self, ours, other):
-        """None if there is nothing to compare with."""
-        if ours is None or not other:
-            return None
-        return ours - other if self.beyond else ours / other
 
     def target(self):
         if self.at_least is not None:
@@ -163,7 +157,7 @@ BUSY = tuple(Row(f"{name}-{cut}-busy{busy}", net, (*bench, "--idle", "yield"), b
                                  ("bw-1M", ("--mode", "bw", "--size", "1M")), ("ring-16M", RING))
              for busy in (1, 2))
 
-# Two sets name the stream of 4 MiB over a whole-burst link alike.
+# ROWS and MANY both have a row "bw-4M-veth"; --all measures that of MANY.
 ALL = tuple({row.name: row for row in ROWS + SPEED + MANY + BUSY}.values())
 
 # Numbers distributed like gradients, compressed as by default. "off": DLCP with DLCP_COMPRESS=off.
