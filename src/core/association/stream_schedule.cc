@@ -13,7 +13,7 @@ bool StreamSchedule::Entry::holds_turn() const {
   return left > 0 && can_send();
 }
 
-// Bytes beyond the previous turn are subtracted.
+// Subtracts the bytes by which the previous turn exceeded its quantum.
 void StreamSchedule::grant(Entry& entry) {
   entry.left = std::min<std::ptrdiff_t>(entry.left, 0) + std::ptrdiff_t{kQuantumBytes};
 }
@@ -74,7 +74,7 @@ void StreamSchedule::prefer(std::uint32_t number) {
   if (index != entries_.size() && entries_[index].number == number) retransmits(index);
 }
 
-// Enough for one packet at a time, which costs the stream nothing of its own turn.
+// Lets the stream send one packet, without using up bytes of its regular turn.
 SendStream* StreamSchedule::retransmits(std::size_t index) {
   turn_ = index;
   entries_[index].left = std::max<std::ptrdiff_t>(entries_[index].left, 1);

@@ -82,7 +82,7 @@ bool LossySends::is_stuck(Time now, const Message& message, const PathSet& paths
 bool LossySends::repeat(Time now, Message& message, const Peer& peer, SendQueue& queue) {
   const bool may_answer = queue.is_posted(message.number) && peer.heard_at > message.stop_sent_at;
   if (message.said_on_all && may_answer) ++message.unanswered;
-  if (is_stuck(now, message, *peer.paths)) {
+  if (is_stuck(now, message, peer.paths)) {
     queue.need(message.number);
     return true;
   }

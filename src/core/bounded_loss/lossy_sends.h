@@ -46,8 +46,8 @@ class LossySends {
                bool placed = false);
   struct Peer {
     Duration round_trip{};
-    Time heard_at{};                 // when its last frame arrived, of any kind
-    const PathSet* paths = nullptr;  // what it has reported
+    Time heard_at{};       // when its last frame arrived, of any kind
+    const PathSet& paths;  // which packets it has reported
   };
   // Called after the queue has changed: removes settled messages. If an answer is overdue (one and
   // a half RTTs), SENT_ONCE is planned again. A message becomes exact if the peer is alive but does

@@ -228,7 +228,7 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   sender.push(4, true);
   LossySends lossy;
   const PathSet all_paths(8, 1);
-  const LossySends::Peer peer{100us, {}, &all_paths};
+  const LossySends::Peer peer{100us, {}, all_paths};
   const Time start = time_from_ns(1'000'000);
   const std::uint8_t paths[] = {5, 6, 5, 7};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -290,7 +290,7 @@ struct Unanswered {
   }
   bool repeat(Duration after, bool is_alive = true) {
     now += after;
-    return lossy.refresh(now, {100us, is_alive ? now : Time{}, &paths}, sender.queue);
+    return lossy.refresh(now, {100us, is_alive ? now : Time{}, paths}, sender.queue);
   }
   bool is_exact() const { return !sender.queue.forgoes(0); }
   void report(wire::PathIndex path) { paths.on_report(path, 0, 50us); }
@@ -350,7 +350,7 @@ TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have
   sender.send_all();
   LossySends lossy;
   const PathSet all_paths(8, 1);
-  const LossySends::Peer peer{100us, {}, &all_paths};
+  const LossySends::Peer peer{100us, {}, all_paths};
   const Time start = time_from_ns(1'000'000);
   lossy.on_sent(start, 0, {5, 100}, LicensedEnd::kNothing, true);
   lossy.on_sent(start, 0, {6, 100}, LicensedEnd::kEverything);
