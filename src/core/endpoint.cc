@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/association/association_table.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/endpoint/agenda.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/dispatch.h"

@@ -6,6 +6,7 @@
 #include "core/channel/replay_window.h"
 #include "toy_cipher.h"
 #include "util/rng.h"
+#include "wire/data/header_tags.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -206,6 +207,39 @@ TEST_CASE("packets continue across 2^32 in any order, alone or in bursts") {
   }
 }
 
+TEST_CASE("a run is accepted as a whole only if it is newer than all before it") {
+  Scene s;
+  std::vector<wire::TxPacket> sent(8);
+  const auto run = [&](std::uint64_t number, wire::PathIndex path = 0) {
+    wire::encode_run(Scene::header_of(path, number), 0, sent);
+    wire::seal_headers(kTheirs, number, sent);
+    std::vector<wire::RxPacket> packets;
+    for (const wire::TxPacket& packet : sent)
+      packets.push_back({.bytes = std::span(packet.header).first(wire::kDataHeaderBytes),
+                         .arrived_at = {},
+                         .source = kPeer});
+    return packets;
+  };
+  const auto count = [&](std::uint64_t number, wire::PathIndex path = 0) {
+    return s.channel.authentic_run(run(number, path), Scene::header_of(path, number));
+  };
+  CHECK(count(0) == 0);  // the path is not known yet
+  REQUIRE_FALSE(s.data(0, 0));
+  CHECK(count(1) == 8);
+  CHECK(count(1) == 8);  // nothing has been accepted
+  s.channel.accept_run(Scene::header_of(0, 1), 8);
+  CHECK(count(1) == 0);
+  CHECK(count(8) == 0);
+  CHECK(count(9, 1) == 0);
+  CHECK(count(kRound + 9) == 0);  // other kUnsentBits
+  for (std::uint64_t number = 0; number <= 8; ++number)
+    CHECK(s.data(0, number) == Counter::kDroppedReplayed);
+  CHECK(count(12) == 8);
+  auto foreign = run(12);
+  foreign.front().source = {{9, 9}};
+  CHECK(s.channel.authentic_run(foreign, Scene::header_of(0, 12)) == 0);
+}
+
 TEST_CASE("a burst over paths with different high halves is checked packet by packet") {
   Scene s;
   s.advance(kRound + 10);
@@ -241,6 +275,23 @@ TEST_CASE("a replay window distinguishes numbers within its range and refuses th
   CHECK(window.accept(1'000'000));                // a jump discards the whole window
   for (std::uint64_t i = 1; i < ReplayWindow::kReach; ++i)
     CHECK(window.accept(1'000'000 - i));
+}
+
+TEST_CASE("a run of new numbers counts like its numbers one by one") {
+  Rng rng(11);
+  ReplayWindow one_by_one, in_runs;
+  std::uint64_t next = (std::uint64_t{1} << 32) - 3000;
+  for (int i = 0; i < 500; ++i) {
+    next += rng.below(i % 50 == 0 ? 3000 : 3);
+    const std::uint64_t count = 1 + rng.below(130);
+    for (std::uint64_t k = 0; k < count; ++k)
+      REQUIRE(one_by_one.accept(next + k));
+    in_runs.accept_run(next, count);
+    next += count;
+    REQUIRE(in_runs.next() == one_by_one.next());
+    for (std::uint64_t back = 1; back < ReplayWindow::kReach + 70; ++back)
+      REQUIRE(in_runs.has(next - back) == one_by_one.has(next - back));
+  }
 }
 
 TEST_CASE("a replay window accepts each number once, also where 32 bits wrap") {

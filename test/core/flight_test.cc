@@ -75,6 +75,46 @@ TEST_CASE("a packet overtaken on its own path is lost after the reordering windo
   CHECK(s.losses(t0 + 1s).empty());
 }
 
+TEST_CASE("packets that were sent together are judged one by one, like those sent apart") {
+  std::vector<std::byte> memory(300 * 128);
+  Flight together(1), apart(1);
+  RttEstimator rtt;
+  for (int i = 0; i < 30; ++i)
+    rtt.add(1ms);
+  REQUIRE(together.on_sent(t0, 0, {0, 0, 1}, true, 100) == 0);
+  REQUIRE(together.on_sent(t0, 0, {0, 100, 1}, true, 200) == 100);
+  for (std::uint32_t chunk = 0; chunk < 300; ++chunk)
+    REQUIRE(apart.on_sent(t0, 0, {0, chunk, 1}) == chunk);
+  Bitmap acked;
+  acked.reset(300);
+  const auto lost = [&](Flight& flight, Time now) {
+    std::vector<Flight::Loss> found;
+    flight.find_losses(
+        now, rtt, [&](const ChunkRef&) { return &acked; }, found);
+    std::vector<std::uint32_t> chunks;
+    for (const auto& loss : found)
+      chunks.push_back(loss.chunk.chunk);
+    return chunks;
+  };
+  std::size_t total = 0;
+  for (std::uint32_t newest = 30; newest < 300; newest += 45) {
+    const Time now = t0 + 1ms + newest * 1us;
+    for (std::uint32_t chunk = newest - 30; chunk <= newest; ++chunk)
+      if (chunk % 7 != 3 || chunk == newest) acked.set(chunk);
+    for (Flight* flight : {&together, &apart})
+      REQUIRE(flight->on_report(now, 0, newest, t0));
+    for (const Time at : {now, now + 100us, now + 1ms}) {
+      const auto found = lost(together, at);
+      CHECK(found == lost(apart, at));
+      CHECK(together.deadline() == apart.deadline());
+      total += found.size();
+    }
+    CHECK(together.any_unknown());
+  }
+  CHECK(total == 96);
+  CHECK(together.sent_since_unknown(0) >= apart.sent_since_unknown(0));
+}
+
 TEST_CASE("a packet overtaken on another path gets a longer waiting time") {
   Scene s;
   s.send(t0, 0);

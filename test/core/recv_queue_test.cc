@@ -27,6 +27,22 @@ struct Queue {
     payload.assign(payload_bytes, static_cast<std::byte>(message + 1));
     return copy(queue.on_data(header, payload, placements));
   }
+  // Packets of 128 bytes from `offset` on; each has its chunk's number plus one in it.
+  bool run(std::uint32_t message, std::uint32_t bytes, std::uint32_t offset, std::size_t count,
+           std::size_t payload_bytes = 128) {
+    wire::DataHeader header;
+    header.message = message;
+    header.message_bytes = bytes;
+    header.offset = offset;
+    std::vector<std::vector<std::byte>> datagrams;
+    for (std::size_t i = 0; i < count; ++i)
+      datagrams.emplace_back(wire::kDataHeaderBytes + payload_bytes,
+                             static_cast<std::byte>(offset / 128 + i + 1));
+    std::vector<wire::RxPacket> packets;
+    for (const auto& datagram : datagrams)
+      packets.push_back({.bytes = datagram, .arrived_at = {}, .source = {}});
+    return copy(queue.on_run(header, packets, placements));
+  }
   bool post(RequestId request, std::span<std::byte> buffer) {
     return copy(queue.post(request, buffer, placements));
   }
@@ -271,6 +287,51 @@ TEST_CASE("a placed message is complete only after its last permission has ended
   REQUIRE(done);
   CHECK(done->bytes == 300);
   CHECK(q.queue.completed() == 1);
+}
+
+TEST_CASE("a run of packets is placed as its packets would be one by one") {
+  Queue q;
+  std::vector<std::byte> buffer(16 * 128 + 1, std::byte{0});
+  q.post(7, buffer);
+  CHECK(q.run(0, 16 * 128, 4 * 128, 8));  // the first packets of the message
+  CHECK(q.run(0, 16 * 128, 0, 4));
+  CHECK(q.queue.message(0).received == 12);
+  CHECK(q.queue.message(0).highest == 11);
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.run(0, 16 * 128, 12 * 128, 4));
+  const auto done = q.queue.pop_done();
+  REQUIRE(done);
+  CHECK(done->bytes == 16 * 128);
+  for (std::size_t i = 0; i < 16 * 128; ++i)
+    REQUIRE(buffer[i] == static_cast<std::byte>(i / 128 + 1));
+  CHECK(buffer.back() == std::byte{0});
+  CHECK_FALSE(q.run(0, 16 * 128, 0, 4));  // complete
+}
+
+TEST_CASE("a run that is not placed as a whole changes nothing") {
+  Queue q;
+  std::vector<std::byte> buffer(16 * 128, std::byte{0});
+  CHECK_FALSE(q.run(0, 2048, 0, 4));  // not posted
+  q.post(7, buffer);
+  CHECK_FALSE(q.run(1, 2048, 0, 4));         // another message
+  CHECK_FALSE(q.run(0, 2048 + 1, 0, 4));     // longer than the buffer
+  CHECK_FALSE(q.run(0, 2048, 64, 4));        // not at a chunk
+  CHECK_FALSE(q.run(0, 2048, 0, 4, 64));     // smaller packets
+  CHECK_FALSE(q.run(0, 2048, 13 * 128, 4));  // beyond the end
+  CHECK_FALSE(q.run(0, 2000, 12 * 128, 4));  // the last one is padded
+  CHECK(q.data(0, 2048, 5 * 128) == Receipt::kPlaced);
+  CHECK_FALSE(q.run(0, 2048, 2 * 128, 4));  // one of them is a duplicate
+  CHECK_FALSE(q.run(0, 1920, 8 * 128, 4));  // another length
+  CHECK(q.queue.message(0).received == 1);
+  CHECK(std::count(buffer.begin(), buffer.end(), std::byte{0}) == 2048 - 128);
+  Queue pieces;
+  pieces.queue.set_payload_bytes(256);
+  pieces.post(7, buffer);
+  CHECK(pieces.data(0, 2048, 0, 128) == Receipt::kPlaced);
+  CHECK_FALSE(pieces.run(0, 2048, 256, 4, 256));
+  Queue device;
+  device.queue.post(1, buffer, device.placements, true);
+  CHECK_FALSE(device.run(0, 2048, 0, 4));  // its placements must be named
 }
 
 TEST_CASE("until a packet tells the length of a placed message, its buffer bounds it") {

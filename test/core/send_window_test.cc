@@ -214,6 +214,35 @@ TEST_CASE("one packet per half window requests an ACK while the other half is in
   CHECK(small.asks_ack(t0 + SendWindow::kAskEvery, 0.5));
 }
 
+TEST_CASE("packets that are sent together request the ACKs that they would request one by one") {
+  for (const double window_packets : {0.5, 3.0, 16.0, 37.5, 100.0}) {
+    for (std::uint32_t settled = 0; settled <= 12; settled += 3) {
+      INFO("window " << window_packets << ", " << settled << " settled");
+      SendWindow single, run;
+      std::string one_by_one, together(60, '.');
+      for (SendWindow* window : {&single, &run}) {
+        window->open(1000, 0, 1ms);
+        window->on_sent(t0, 20);
+        window->on_settled(settled);
+      }
+      for (int i = 0; i < 60; ++i) {
+        one_by_one += single.asks_ack(t0 + 1s, window_packets) ? '!' : '.';
+        single.on_sent(t0 + 1s);
+      }
+      for (std::size_t begin = 0; begin < 60; begin += 20) {
+        auto terms = run.ask_terms(t0 + 1s, window_packets);
+        for (std::size_t i = 0; i < 20; ++i) {
+          i = run.next_asking(t0 + 1s, terms, i, 20);
+          if (i < 20) together[begin + i] = '!';
+        }
+        run.on_sent(t0 + 1s, 20);
+      }
+      CHECK(together == one_by_one);
+      CHECK(single.in_flight() == run.in_flight());
+    }
+  }
+}
+
 // Where a round trip is shorter than kAskEvery, a window must not wait for kAskEvery.
 TEST_CASE("on a short path a packet requests an ACK every half round trip") {
   SendWindow window;

@@ -47,6 +47,41 @@ TEST_CASE("a bitmap reports new bits, and finds set and clear ones") {
   CHECK(bits.next_clear(128) == 128);
 }
 
+TEST_CASE("a run of bits is set if all of it is clear and exists, else nothing changes") {
+  for (std::size_t begin = 0; begin < 150; begin += 7) {
+    for (std::size_t count = 1; count <= 140; count += 3) {
+      INFO("bits " << begin << " to " << begin + count);
+      Bitmap bits;
+      bits.reset(150);
+      REQUIRE(bits.set_run(begin, count) == (begin + count <= 150));
+      const bool set = begin + count <= 150;
+      for (std::size_t bit = 0; bit < 150; ++bit)
+        CHECK(bits.test(bit) == (set && bit >= begin && bit < begin + count));
+      for (const std::size_t taken : {begin, begin + count / 2, begin + count - 1}) {
+        if (!set) break;
+        Bitmap other;
+        other.reset(150);
+        other.set(taken);
+        CHECK_FALSE(other.set_run(begin, count));
+        CHECK(other.next_clear(other.next_set(0)) == taken + 1);
+        CHECK(other.next_set(taken + 1) == 150);
+      }
+    }
+  }
+}
+
+TEST_CASE("64 bits of a bitmap can be read from any bit on") {
+  Bitmap bits;
+  bits.reset(150);
+  for (std::size_t bit = 0; bit < 150; bit += 5)
+    bits.set(bit);
+  for (std::size_t from = 0; from < 150; ++from)
+    for (std::size_t i = 0; i < 64; ++i)
+      CHECK(((bits.bits_from(from) >> i) & 1) ==
+            static_cast<std::uint64_t>(from + i < 150 && (from + i) % 5 == 0));
+  CHECK_THROWS_AS(bits.bits_from(150), BrokenInvariant);
+}
+
 TEST_CASE("a bit beyond a bitmap breaks an invariant, even if its word exists") {
   Bitmap bits;
   CHECK_THROWS_AS(bits.test(0), BrokenInvariant);

@@ -4,7 +4,6 @@
 
 #include "catch.h"
 #include "wire/codec.h"
-#include "wire/data/header_tags.h"
 #include "wire/serial.h"
 
 using namespace dlcp;
@@ -211,87 +210,4 @@ TEST_CASE("serial numbers expand to the nearest full number") {
   CHECK(expand_serial(4, near) == near - 1);
   CHECK(expand_serial(0xffffffff, near) == near - 6);
   CHECK(expand_serial(0x7fffffff, near) == (std::uint64_t{3} << 32) + 0x7fffffff);
-}
-
-namespace {
-
-// `count` data packets that follow each other, of which the third begins another 2^32 numbers.
-std::vector<TxPacket> unsealed_run(std::size_t count) {
-  std::vector<TxPacket> packets(count);
-  DataHeader header = sample();
-  for (TxPacket& packet : packets) {
-    encode_unsealed(header, packet.header);
-    ++header.path_sequence;
-    header.offset += 1408;
-    header.asks_ack = !header.asks_ack;
-  }
-  return packets;
-}
-
-struct ReceivedRun {
-  // Numbered from `number`; the low halves are those of unsealed_run().
-  explicit ReceivedRun(std::size_t count, std::uint64_t from = 2 * kRound) : number(from) {
-    auto sent = unsealed_run(count);
-    seal_headers(kKey, from, sent);
-    for (const TxPacket& packet : sent)
-      datagrams.emplace_back(packet.header.begin(), packet.header.begin() + kDataHeaderBytes);
-  }
-  bool authentic(std::uint64_t destination = sample().destination,
-                 Protection protection = Protection::kHeader) const {
-    return authentic_as(number, destination, protection);
-  }
-  bool authentic_as(std::uint64_t as, std::uint64_t destination = sample().destination,
-                    Protection protection = Protection::kHeader) const {
-    std::vector<RxPacket> packets;
-    for (const auto& bytes : datagrams)
-      packets.push_back({.bytes = bytes, .arrived_at = {}, .path = 0, .source = {}});
-    return authentic_together(packets, destination, {kKey, protection}, as);
-  }
-  std::uint64_t number;
-  std::vector<std::vector<std::byte>> datagrams;
-};
-
-}  // namespace
-
-TEST_CASE("packets that are sealed together are those that are sealed one by one") {
-  for (std::size_t count = 1; count <= 2 * kTagsTogether + 1; ++count) {
-    INFO(count << " packets");
-    auto packets = unsealed_run(count);
-    std::uint64_t number = kNumber + 6 * kRound;
-    seal_headers(kKey, number, packets);
-    DataHeader header = sample();
-    for (const TxPacket& packet : packets) {
-      const auto expected = datagram_of(header, 0, Protection::kHeader, number++);
-      CHECK(std::equal(expected.begin(), expected.end(), packet.header.begin()));
-      ++header.path_sequence;
-      header.offset += 1408;
-      header.asks_ack = !header.asks_ack;
-    }
-  }
-}
-
-TEST_CASE("packets are authentic together only if each of them is") {
-  CHECK(ReceivedRun(kTagsTogether).authentic());
-  CHECK(ReceivedRun(kTagsTogether + 1).authentic());
-  CHECK_FALSE(ReceivedRun(kTagsTogether - 1).authentic());
-  CHECK_FALSE(ReceivedRun(kTagsTogether).authentic(sample().destination + 1));
-  CHECK_FALSE(ReceivedRun(kTagsTogether).authentic(sample().destination, Protection::kFull));
-  CHECK(ReceivedRun(kTagsTogether, 0).authentic());
-  CHECK(ReceivedRun(kTagsTogether, 7 * kRound).authentic_as(7 * kRound + 1000));
-  CHECK_FALSE(ReceivedRun(kTagsTogether, 7 * kRound).authentic_as(6 * kRound));
-  CHECK_FALSE(ReceivedRun(kTagsTogether, 0).authentic_as(kRound));
-  // Half of the packets have other high halves.
-  CHECK_FALSE(ReceivedRun(kTagsTogether, kNumber).authentic_as(kNumber));
-  CHECK_FALSE(ReceivedRun(kTagsTogether, kNumber).authentic_as(kRound));
-  for (std::size_t at = 0; at < kTagsTogether; ++at) {
-    for (std::size_t bit = 0; bit < 8 * kDataHeaderBytes; ++bit) {
-      ReceivedRun run(kTagsTogether);
-      run.datagrams[at][bit / 8] ^= std::byte{1} << (bit % 8);
-      INFO("packet " << at << ", bit " << bit);
-      CHECK_FALSE(run.authentic());
-    }
-    ReceivedRun run(kTagsTogether);
-    run.datagrams[at].pop_back();
-    CHECK_FALSE(run.authentic());
-  }
 }

@@ -22,7 +22,8 @@ struct DataRun {
   bool ends_message = false;        // one of them does
   bool ends = false;                // no further packet may join
 
-  void add(const wire::DataHeader& header, std::size_t payload_bytes) {
+  // `header` is that of the last of `count` packets that differ only in offset and number.
+  void add(const wire::DataHeader& header, std::size_t payload_bytes, std::uint32_t count = 1) {
     const bool ends_one = header.offset + payload_bytes >= header.message_bytes;
     if (ends_one || !ends_message) message_bytes = header.message_bytes;
     const auto newer = static_cast<std::int16_t>(header.window_epoch - window_epoch);
@@ -30,7 +31,7 @@ struct DataRun {
     reply_path = header.reply_path;
     asks_ack |= header.asks_ack;
     ends_message |= ends_one;
-    ++packets;
+    packets += count;
   }
 };
 

@@ -86,12 +86,13 @@ std::size_t RecvAssociation::frame_bytes_max() const {
 
 // ---- from the network and from streams ----
 
-void RecvAssociation::note_path(const wire::RxPacket& packet, const wire::DataHeader& header) {
+void RecvAssociation::note_path(const wire::RxPacket& packet, const wire::DataHeader& header,
+                                unsigned count) {
   if (header.path >= paths_.size()) paths_.resize(header.path + std::size_t{1});
   PathSeen& path = paths_[header.path];
   if (packet.ecn == Ecn::kCe) {
-    counters_.add(Counter::kCeMarksReceived);
-    if (path.ce_marks < 255) ++path.ce_marks;
+    counters_.add(Counter::kCeMarksReceived, count);
+    path.ce_marks = static_cast<std::uint8_t>(std::min(path.ce_marks + count, 255u));
   }
   if (!path.on_packet(header)) return;
   path.changed = true;

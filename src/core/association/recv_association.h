@@ -11,7 +11,7 @@
 #include "core/association/data_run.h"
 #include "core/bounded_loss/path_seen.h"
 #include "core/channel/channel.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/channel/replay_window.h"
 #include "core/config.h"
 #include "core/counters.h"
@@ -19,7 +19,6 @@
 #include "core/flow_control/credit_pool.h"
 #include "core/paths/answer_turns.h"
 #include "core/placement/recv_placing.h"
-#include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
@@ -72,8 +71,9 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::vector<std::uint64_t>& departed() { return departed_; }  // tokens, see liveness/departed
 
   // --- from the network and from streams
-  // Data packets that their stream has accepted: each one, and then all of them together.
-  void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
+  // Data packets that their stream has accepted: each one, or the last of a run of `count`; and
+  // then all of them together.
+  void note_path(const wire::RxPacket& last, const wire::DataHeader& header, unsigned count = 1);
   void on_run(Time now, RecvStream& stream, const DataRun& run);
   void note_placed(const wire::PlacedRun& placed, DataRun& run);  // if the card has placed them
   void on_duplicate() { ++duplicates_; }

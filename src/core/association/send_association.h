@@ -13,7 +13,7 @@
 #include "core/association/stream_schedule.h"
 #include "core/bounded_loss/lossy_sends.h"
 #include "core/channel/channel.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/coding/gate.h"
 #include "core/config.h"
 #include "core/congestion/burst.h"

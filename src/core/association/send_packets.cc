@@ -118,46 +118,43 @@ bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
 void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& first,
                                FrameWriter& frames, std::span<wire::TxPacket> out) {
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
-  const wire::Protection protection = setup_.terms().protection;
-  const bool together = protection == wire::Protection::kHeader;
-  const auto message = stream.queue().mark_run_sent(first, out.size());
-  wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
-  header.message_bytes = static_cast<std::uint32_t>(message.size());
+  const std::size_t count = out.size();
+  const auto message = stream.queue().mark_run_sent(first, count);
+  const std::size_t begin = first.chunk * payload_bytes;
+  const auto payload =
+      message.subspan(begin, std::min(count * payload_bytes, message.size() - begin));
   const bool follows = streams_.has_next();
   SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
   // This call sends the whole message, no other message waits, and the window has room for another.
-  terms.unneeded = !follows && first.chunk == 0 && out.size() * payload_bytes >= message.size() &&
-                   static_cast<double>(window_.in_flight() + 2 * out.size()) <= terms.most;
-  const std::size_t begin = first.chunk * payload_bytes;
-  std::size_t at = begin;
-  const bool reaches_end = begin + out.size() * payload_bytes > message.size();
-  const bool pad = reaches_end && burst_.left > out.size() &&
-                   pads(message.size() % payload_bytes, message.size());
-  wire::Buffer* const padded = pad ? &frames.take() : nullptr;
-  std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, out.size());
-  for (std::size_t i = 0; i < out.size(); ++i, ++number) {
-    const std::size_t bytes = std::min(payload_bytes, message.size() - at);
-    header.asks_ack = (follows || i + 1 < out.size()) && window_.asks_ack(now, terms);
-    header.path_sequence = static_cast<std::uint32_t>(number);
-    header.offset = static_cast<std::uint32_t>(at);
-    auto payload = message.subspan(at, bytes);
-    if (padded != nullptr && bytes < payload_bytes)
-      payload = padded_copy(payload, payload_bytes, *padded);
-    if (together)
-      FrameWriter::emit_unsealed(header, payload, open_.peer, out[i]);
-    else
-      frames.emit(header, number, payload, protection, open_.peer, out[i]);
-    window_.on_sent(now);
-    at += bytes;
+  terms.unneeded = !follows && payload.size() == message.size() &&
+                   static_cast<double>(window_.in_flight() + 2 * count) <= terms.most;
+  const std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, count);
+  wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
+  header.message_bytes = static_cast<std::uint32_t>(message.size());
+  header.offset = static_cast<std::uint32_t>(begin);
+  header.path_sequence = static_cast<std::uint32_t>(number);
+  FrameWriter::emit_run(header, payload, payload_bytes, open_.peer, out);
+
+  const std::size_t may_ask = follows ? count : count - 1;
+  for (std::size_t i = 0; i < may_ask; ++i) {
+    i = window_.next_asking(now, terms, i, may_ask);
+    if (i < may_ask) wire::ask_ack(out[i]);
   }
-  if (together) frames.seal(number - out.size(), out);
-  if (padded != nullptr) FrameWriter::join(*padded, out.back());
-  paths_.on_sent(burst_.path, out.size());
-  pacer_.on_sent(now, out.size(), burst_.packet_time, burst_.slack);
-  streams_.on_sent(at - begin);
-  stream.counters().add(Counter::kPacketsSent, out.size());
-  stream.counters().add(Counter::kBytesSent, at - begin);
-  burst_.left = pad || !reaches_end ? burst_.left - out.size() : 0;
+  const std::size_t last_bytes = out.back().payload.size();
+  const bool pad =
+      last_bytes < payload_bytes && burst_.left > count && pads(last_bytes, message.size());
+  wire::Buffer* const padded = pad ? &frames.take() : nullptr;
+  if (pad) out.back().payload = padded_copy(out.back().payload, payload_bytes, *padded);
+  frames.seal(number, setup_.terms().protection, out);
+  if (pad) FrameWriter::join(*padded, out.back());
+
+  window_.on_sent(now, count);
+  paths_.on_sent(burst_.path, count);
+  pacer_.on_sent(now, count, burst_.packet_time, burst_.slack);
+  streams_.on_sent(payload.size());
+  stream.counters().add(Counter::kPacketsSent, count);
+  stream.counters().add(Counter::kBytesSent, payload.size());
+  burst_.left = pad || last_bytes == payload_bytes ? burst_.left - count : 0;
 }
 
 // Sends the next piece of the chunk in cut_. Returns true if it was padded.

@@ -12,7 +12,7 @@
 #include "core/bounded_loss/licence.h"
 #include "core/bounded_loss/loss_ledger.h"
 #include "core/bounded_loss/path_seen.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/counters.h"
 #include "core/streams/recv_queue.h"
 #include "wire/frames/loss_frame.h"

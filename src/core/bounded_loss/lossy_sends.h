@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/bounded_loss/licence.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/counters.h"
 #include "core/paths/path_set.h"
 #include "core/streams/send_queue.h"

@@ -36,6 +36,21 @@ std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::
   return std::nullopt;
 }
 
+std::size_t Channel::authentic_run(std::span<const wire::RxPacket> packets,
+                                   const wire::DataHeader& first) {
+  if (is_foreign(packets.front(), peer_) || first.path >= data_.size()) return 0;
+  const ReplayWindow& seen = data_[first.path];
+  const std::uint64_t number = seen.expand(first.path_sequence);
+  if (number < seen.next() || seen.has(number)) return 0;
+  together_ = number;
+  return wire::authentic_run(packets, incoming_, number);
+}
+
+void Channel::accept_run(const wire::DataHeader& first, std::size_t count) {
+  ReplayWindow& seen = data_[first.path];
+  seen.accept_run(seen.expand(first.path_sequence), count);
+}
+
 bool Channel::open_payload(std::span<const std::byte> datagram, std::uint64_t number,
                            wire::DataPacket& data) {
   if (data.payload.size() < wire::kCipherTagBytes) return false;
@@ -49,7 +64,7 @@ bool Channel::open_payload(std::span<const std::byte> datagram, std::uint64_t nu
   return true;
 }
 
-void Channel::seal_payload(const wire::DataHeader& header, std::uint64_t number,
+void Channel::seal_payload(wire::PathIndex path, std::uint64_t number,
                            std::span<const std::byte> header_bytes,
                            std::span<const std::byte> payload, std::span<std::byte> out) {
   if (cipher_ == nullptr) cipher_ = ciphers_->make(wire::payload_key(sealing_));
@@ -57,7 +72,7 @@ void Channel::seal_payload(const wire::DataHeader& header, std::uint64_t number,
     std::ranges::fill(out, std::byte{0});  // no peer accepts this packet: the connection times out
     return;
   }
-  cipher_->seal(wire::nonce_of(header.path, number), header_bytes, payload, out);
+  cipher_->seal(wire::nonce_of(path, number), header_bytes, payload, out);
 }
 
 std::optional<Counter> Channel::refuse_control(const wire::RxPacket& packet) {

@@ -51,9 +51,15 @@ class Channel {
     together_ = data_[first.path].expand(first.path_sequence);
     return wire::authentic_together(packets, first.destination, incoming_, together_);
   }
+  // The number of packets at the front that form a run (wire::authentic_run), are authentic, come
+  // from the right host and are newer than all others of their path; 0: they must be checked one by
+  // one. `first` is the header of the first one. accept_run() then counts them as received, unless
+  // refuse_data() is called for each of them instead.
+  std::size_t authentic_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first);
+  void accept_run(const wire::DataHeader& first, std::size_t count);
   std::optional<Counter> refuse_control(const wire::RxPacket& packet);
   // Encrypts the payload of the packet with this number on its path; `out` has room for the tag.
-  void seal_payload(const wire::DataHeader& header, std::uint64_t number,
+  void seal_payload(wire::PathIndex path, std::uint64_t number,
                     std::span<const std::byte> header_bytes, std::span<const std::byte> payload,
                     std::span<std::byte> out);
   // The control frame taken last has a higher number than all before it.

@@ -2,6 +2,7 @@
 // 4303, section 3.4.3). Packets carry the low 32 bits of a number; here numbers have 64 bits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,17 @@ class ReplayWindow {
     }
     words_[word % kWords] |= std::uint64_t{1} << (number % 64);
     return true;
+  }
+  // Records `count` numbers from `first` on, which is newer than all so far.
+  void accept_run(std::uint64_t first, std::size_t count) {
+    for (std::size_t i = 0; i < count;) {
+      accept(first + i);  // makes its word current
+      const std::uint64_t bit = (first + i) % 64;
+      const std::size_t in_word = std::min<std::size_t>(64 - bit, count - i);
+      words_[(first + i) / 64 % kWords] |= (~std::uint64_t{0} >> (64 - in_word)) << bit;
+      i += in_word;
+    }
+    next_ = first + count;
   }
   // The newest number plus one.
   std::uint64_t next() const { return next_; }

@@ -1,5 +1,6 @@
 #include "core/endpoint/dispatch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/data/data_header.h"
@@ -58,9 +59,17 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   std::size_t taken = 0;
   std::size_t authentic = 0;  // packets[0] to packets[authentic - 1] are
   do {
-    if (taken >= authentic && !run.ends &&
-        channel.authentic_together(packets.subspan(taken), data.header))
-      authentic = taken + wire::kTagsTogether;
+    if (taken >= authentic && !run.ends) {
+      const auto rest = packets.subspan(taken);
+      const std::size_t together = channel.authentic_run(rest, data.header);
+      if (together > 0 && receiving->on_data_run(rest.first(together), data.header, run)) {
+        channel.accept_run(data.header, together);
+        taken += together;
+        continue;
+      }
+      if (together > 0 || channel.authentic_together(rest, data.header))
+        authentic = taken + std::max(together, wire::kTagsTogether);
+    }
     const wire::RxPacket& packet = packets[taken];
     if (const auto reason = channel.refuse_data(packet, data, taken < authentic))
       drop(*reason);

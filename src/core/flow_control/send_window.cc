@@ -1,5 +1,7 @@
 #include "core/flow_control/send_window.h"
 
+#include <cmath>
+
 #include "core/flow_control/credit_pool.h"
 
 namespace dlcp::core {
@@ -34,16 +36,26 @@ SendWindow::AskTerms SendWindow::ask_terms(Time now, double congestion_window) c
   return {limit(congestion_window), now - asked_at_ >= rest};
 }
 
-bool SendWindow::asks_ack(Time now, AskTerms& terms) {
+std::size_t SendWindow::next_asking(Time now, AskTerms& terms, std::size_t from, std::size_t end) {
+  // How many packets leave before the one that makes `packets` at least `least`.
+  const auto before = [](double least, std::size_t packets) {
+    const double lacking = std::ceil(least) - static_cast<double>(packets + 1);
+    return lacking > 0 ? static_cast<std::size_t>(lacking) : std::size_t{0};
+  };
   const double most = terms.most;
-  ++unasked_;
-  const bool stops = in_flight_ + 1 >= most && unasked_ >= std::max(most / 4, kStopLeast);
-  const bool half = terms.rested && unasked_ >= most / 2 && in_flight_ + 1 >= most / 2;
-  if ((!stops && !half) || terms.unneeded) return false;
+  const std::size_t in_flight = in_flight_ + from;
+  std::size_t skipped =
+      std::max(before(most, in_flight), before(std::max(most / 4, kStopLeast), unasked_));
+  if (terms.rested)
+    skipped = std::min(skipped, std::max(before(most / 2, in_flight), before(most / 2, unasked_)));
+  if (terms.unneeded || skipped >= end - from) {
+    unasked_ += static_cast<std::uint32_t>(end - from);
+    return end;
+  }
   unasked_ = 0;
   asked_at_ = now;
   terms.rested = false;
-  return true;
+  return from + skipped;
 }
 
 void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric) {

@@ -36,9 +36,9 @@ class SendWindow {
   // Sending begins or continues. After kWindowLease with nothing in flight, the receiver may have
   // given all but the reserve to others.
   void on_burst(Time now);
-  void on_sent(Time now) {
+  void on_sent(Time now, std::size_t packets = 1) {
     starved_ = false;
-    ++in_flight_;
+    in_flight_ += static_cast<std::uint32_t>(packets);
     last_sent_ = now;
   }
   // Terms that stay the same while packets are sent together.
@@ -55,11 +55,14 @@ class SendWindow {
   // fast one must not be acknowledged packet by packet. The packet that fills the window also
   // requests one, if none of the last quarter has: the receiver would acknowledge that many anyway,
   // unless some are lost.
-  bool asks_ack(Time now, AskTerms& terms);
   bool asks_ack(Time now, double congestion_window) {
     AskTerms terms = ask_terms(now, congestion_window);
-    return asks_ack(now, terms);
+    return next_asking(now, terms, 0, 1) == 0;
   }
+  // The same for packets that are sent together, before on_sent() counts them: the number of the
+  // first one from packet `from` on that requests an ACK; `end` if none below does. The next call
+  // continues behind it.
+  std::size_t next_asking(Time now, AskTerms& terms, std::size_t from, std::size_t end);
   // Acknowledged, or counted as lost.
   void on_settled(std::uint32_t packets) {
     check(packets <= in_flight_, "only packets in flight are settled");

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "util/time.h"
 #include "wire/frames/control_frame.h"
 #include "wire/packet.h"

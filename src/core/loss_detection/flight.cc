@@ -1,6 +1,7 @@
 #include "core/loss_detection/flight.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "util/check.h"
 #include "wire/serial.h"
@@ -18,17 +19,18 @@ constexpr Duration kLateMost = 1ms;
 constexpr int kEpochRounds = 64;
 constexpr Duration kEpochLeast = 100ms;  // causes of late packets seldom last shorter
 
-// Looks up a message once for all its chunks that follow each other.
+// Looks up a message once for all its records that follow each other.
 class Arrived {
  public:
   explicit Arrived(const Flight::AckedOf& acked_of) : acked_of_(acked_of) {}
-  bool operator()(const ChunkRef& chunk) {
+  // Bit i: chunk + i has arrived.
+  std::uint64_t operator()(const ChunkRef& chunk) {
     if (!known_ || chunk.message != of_.message || chunk.stream != of_.stream) {
       known_ = true;
       of_ = chunk;
       acked_ = acked_of_(chunk);
     }
-    return acked_ == nullptr || acked_->test(chunk.chunk);
+    return acked_ == nullptr ? ~std::uint64_t{0} : acked_->bits_from(chunk.chunk);
   }
 
  private:
@@ -50,18 +52,19 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
                               std::size_t count) {
   Path& path = paths_[path_index];
   if (path.records.empty()) path.front_sequence = path.next_sequence;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t packets = std::min(count - done, Record::kPacketsMax);
     Record& record = path.records.add();
-    record.chunk.message = chunk.message;
-    record.chunk.chunk = chunk.chunk + static_cast<std::uint32_t>(i);
-    record.chunk.stream = chunk.stream;
+    record.chunk = chunk;
+    record.chunk.chunk += static_cast<std::uint32_t>(done);
     record.sent_at = now;
-    record.settled = !ends;
-    record.passed = false;
-    record.passed_across = false;
-    record.placed = record.repaired = false;
+    record.open = ends ? Record::first(packets) : 0;
+    record.passed = 0;
+    record.passed_across = record.placed = record.repaired = false;
+    record.packets = static_cast<std::uint8_t>(packets);
+    done += packets;
   }
-  if (ends) records_ += count;
+  if (ends) open_ += count;
   return std::exchange(path.next_sequence, path.next_sequence + count);
 }
 
@@ -97,11 +100,12 @@ std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_ind
                                                            const ChunkRef& chunk) const {
   if (path_index >= paths_.size()) return std::nullopt;
   const Path& path = paths_[path_index];
-  for (std::size_t i = 0; i < path.records.size(); ++i) {
+  std::uint64_t sequence = path.front_sequence;
+  for (std::size_t i = 0; i < path.records.size(); sequence += path.records[i++].packets) {
     const Record& record = path.records[i];
     if (record.placed && record.chunk.chunk == chunk.chunk &&
         record.chunk.message == chunk.message && record.chunk.stream == chunk.stream)
-      return std::pair(path.front_sequence + i, record.sent_at);
+      return std::pair(sequence, record.sent_at);
   }
   return std::nullopt;
 }
@@ -112,32 +116,39 @@ void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
   if (path_index >= paths_.size()) return;
   Path& path = paths_[path_index];
   path.newest.update(now, sent_at, data_takes);
-  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i)
-    path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
+  std::uint64_t below = path.front_sequence;
+  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i) {
+    below += path.records[i].packets;
+    path.delivered_below = std::max(path.delivered_below, below);
+  }
 }
 
-// RACK's deadline: the time at which the acknowledgement of this packet was expected, plus the
-// reordering window.
-bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record) {
-  if (record.repaired) return sequence < path.failed_below;
-  Time due = kNever;
-  if (sequence < path.delivered_below) {
-    record.passed = true;
-    due = record.sent_at + path.newest.took + same_path_window_;
-  }
+// Returns which of `packets` of the record are lost. RACK's deadline: the time at which the
+// acknowledgement of a packet was expected, plus the reordering window. `sequence`: of packet 0.
+std::uint64_t Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record,
+                           std::uint64_t packets) {
+  const auto below = [&](std::uint64_t number) {
+    return number <= sequence ? 0 : packets & Record::first(number - sequence);
+  };
+  if (record.repaired) return below(path.failed_below);
+  const std::uint64_t passed = below(path.delivered_below);
+  record.passed |= passed;
+  Time due_across = kNever;
   if (record.sent_at < newest_.sent_at) {
     record.passed_across = true;
-    due = std::min(due, record.sent_at + newest_.took + cross_path_window_);
+    due_across = record.sent_at + newest_.took + cross_path_window_;
   }
-  if (due <= now) return true;
-  deadline_ = std::min(deadline_, due);
-  return false;
+  const Time due = std::min(due_across, record.sent_at + path.newest.took + same_path_window_);
+  const std::uint64_t lost = (due <= now ? passed : 0) | (due_across <= now ? packets : 0);
+  if ((passed & ~lost) != 0) deadline_ = std::min(deadline_, due);
+  if ((packets & ~lost) != 0) deadline_ = std::min(deadline_, due_across);
+  return lost;
 }
 
-// Learns from a packet that was acknowledged after a later one had been.
-void Flight::arrived_late(Time now, const Path& path, const Record& record) {
-  if (record.repaired) return;
-  if (record.passed) on_path_.add(now - record.sent_at - path.newest.took);
+// Learns from packets of the record that were acknowledged after a later one had been.
+void Flight::arrived_late(Time now, const Path& path, const Record& record, std::uint64_t packets) {
+  if (record.repaired || packets == 0) return;
+  if ((record.passed & packets) != 0) on_path_.add(now - record.sent_at - path.newest.took);
   if (record.passed_across) across_.add(now - record.sent_at - newest_.took);
 }
 
@@ -158,31 +169,39 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
 void Flight::find_losses(Time now, const RttEstimator& rtt, const AckedOf& acked_of,
                          std::vector<Loss>& out) {
   deadline_ = kNever;
-  if (records_ == 0) return;
+  if (open_ == 0) return;
   set_windows(now, rtt);
   Arrived arrived(acked_of);
   for (std::size_t index = 0; index < paths_.size(); ++index) {
     Path& path = paths_[index];
-    for (std::size_t i = 0; i < path.records.size(); ++i) {
+    std::uint64_t sequence = path.front_sequence;
+    for (std::size_t i = 0; i < path.records.size(); sequence += path.records[i++].packets) {
       Record& record = path.records[i];
-      const std::uint64_t sequence = path.front_sequence + i;
-      const bool is_passed = sequence < path.delivered_below || record.sent_at < newest_.sent_at;
-      if (!is_passed && sequence >= path.failed_below) break;
-      if (record.settled) continue;
-      if (!arrived(record.chunk)) {
-        if (!lost(now, path, sequence, record)) continue;
-        out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
-                       sequence < path.delivered_below, record.repaired});
-      } else {
-        arrived_late(now, path, record);
+      const std::uint64_t below = std::max(path.delivered_below, path.failed_below);
+      const bool across = record.sent_at < newest_.sent_at;
+      if (!across && sequence >= below) break;
+      const std::uint64_t passed = across ? ~std::uint64_t{0} : Record::first(below - sequence);
+      const std::uint64_t open = record.open & passed;
+      if (open == 0) continue;
+      const std::uint64_t here = open & arrived(record.chunk);
+      arrived_late(now, path, record, here);
+      const std::uint64_t lost =
+          here == open ? 0 : this->lost(now, path, sequence, record, open & ~here);
+      for (std::uint64_t left = lost; left != 0; left &= left - 1) {
+        const auto packet = static_cast<std::uint32_t>(std::countr_zero(left));
+        ChunkRef chunk = record.chunk;
+        chunk.chunk += packet;
+        out.push_back({static_cast<std::uint8_t>(index), chunk, record.sent_at,
+                       sequence + packet < path.delivered_below, record.repaired});
       }
-      record.settled = true;
-      check(records_ > 0, "a settled record must have been counted");
-      --records_;
+      record.open &= ~(here | lost);
+      const auto settled = static_cast<std::size_t>(std::popcount(here | lost));
+      check(settled <= open_, "a settled packet must have been counted");
+      open_ -= settled;
     }
-    while (!path.records.empty() && path.records.front().settled) {
+    while (!path.records.empty() && path.records.front().open == 0) {
+      path.front_sequence += path.records.front().packets;
       path.records.pop_front();
-      ++path.front_sequence;
     }
   }
 }

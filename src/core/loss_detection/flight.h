@@ -54,14 +54,17 @@ class Flight {
                                                      const ChunkRef& chunk) const;
   std::uint64_t next_number(wire::PathIndex path) const { return paths_[path].next_sequence; }
   // Packets from the oldest on whose fate is not known.
-  std::size_t sent_since_unknown(wire::PathIndex path) const { return paths_[path].records.size(); }
+  std::size_t sent_since_unknown(wire::PathIndex path) const {
+    const Path& of = paths_[path];
+    return of.records.empty() ? 0 : of.next_sequence - of.front_sequence;
+  }
   // True if the oldest packet of the path whose fate is not known was sent before `time` and is
   // repaired by the card.
   bool awaits_repair(wire::PathIndex path, Time time) const {
     const auto& records = paths_[path].records;
     return !records.empty() && records.front().repaired && records.front().sent_at < time;
   }
-  bool any_unknown() const { return records_ > 0; }
+  bool any_unknown() const { return open_ > 0; }
 
   struct Loss {
     wire::PathIndex path = 0;
@@ -86,12 +89,13 @@ class Flight {
   using Record = flight::Record;
   using Path = flight::Path;
 
-  bool lost(Time now, const Path& path, std::uint64_t sequence, Record& record);
-  void arrived_late(Time now, const Path& path, const Record& record);
+  std::uint64_t lost(Time now, const Path& path, std::uint64_t sequence, Record& record,
+                     std::uint64_t packets);
+  void arrived_late(Time now, const Path& path, const Record& record, std::uint64_t packets);
   void set_windows(Time now, const RttEstimator& rtt);
 
   std::vector<Path> paths_;
-  std::size_t records_ = 0;  // number of records that are not settled
+  std::size_t open_ = 0;  // packets whose fate is not known
   flight::Lateness on_path_;
   flight::Lateness across_;
   Time epoch_ends_{};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -11,14 +12,24 @@
 
 namespace dlcp::core::flight {
 
+// Packets that were sent together on one path, with chunks of one message that follow each other.
 struct Record {
-  ChunkRef chunk;
+  static constexpr std::size_t kPacketsMax = 64;
+
+  ChunkRef chunk;  // of the first packet
   Time sent_at;
-  bool settled = false;        // acknowledged, lost, or not the last packet of its chunk
-  bool passed = false;         // a packet sent after it on its path has arrived before it
-  bool passed_across = false;  // a packet sent after it on any path has arrived before it
+  // Bit i is packet i. Open: neither acknowledged nor lost, and the last packet of its chunk.
+  std::uint64_t open = 0;
+  std::uint64_t passed = 0;    // a packet sent after it on its path has arrived before it
+  bool passed_across = false;  // a packet sent after them on any path has arrived before them
   bool placed = false;         // by the receiver's card
   bool repaired = false;       // by the sender's card
+  std::uint8_t packets = 1;
+
+  // The first `count` packets; all, if it has fewer.
+  static std::uint64_t first(std::uint64_t count) {
+    return count >= kPacketsMax ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  }
 };
 // The most recently sent packet or probe that was acknowledged, and the time that this took.
 struct Delivery {

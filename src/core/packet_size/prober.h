@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/liveness/probe_clock.h"
 #include "core/packet_size/packet_size.h"
 #include "core/paths/path_set.h"

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/placement/card.h"
 #include "core/placement/link_table.h"
 #include "util/time.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/association/send_setup.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/config.h"
 #include "util/result.h"
 #include "util/time.h"

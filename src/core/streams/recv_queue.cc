@@ -96,10 +96,38 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
   return posted ? Receipt::kPlaced : Receipt::kKept;
 }
 
-void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t chunk) {
+bool RecvQueue::on_run(const wire::DataHeader& first, std::span<const wire::RxPacket> packets,
+                       std::vector<Placement>& placements) {
+  const std::uint64_t number = wire::expand_serial(first.message, first_);
+  if (number - first_ >= messages_.size()) return false;
   RecvMessage& message = at(number);
-  ++message.received;
-  message.highest = std::max(message.highest, chunk);
+  if (!message.posted || message.placed_later || message.partial != nullptr) return false;
+  const std::size_t bytes = packets.front().bytes.size() - wire::kDataHeaderBytes;
+  const std::size_t end = first.offset + packets.size() * bytes;
+  if (bytes != payload_bytes_ || first.offset % bytes != 0 || end > first.message_bytes ||
+      first.message_bytes > message.buffer.size())
+    return false;
+  if (!message.started && !message.start(first.message_bytes, payload_bytes_)) return false;
+  if (message.bytes != first.message_bytes || message.chunk_bytes != bytes) return false;
+  const std::size_t chunk = first.offset / bytes;
+  if (!message.present.set_run(chunk, packets.size())) return false;
+  const std::size_t before = placements.size();
+  placements.resize(before + packets.size());
+  std::byte* destination = message.buffer.data() + first.offset;
+  for (std::size_t i = 0; i < packets.size(); ++i, destination += bytes) {
+    placements[before + i].destination = destination;
+    placements[before + i].payload = packets[i].bytes.subspan(wire::kDataHeaderBytes);
+  }
+  note_arrived(number, static_cast<std::uint32_t>(chunk + packets.size() - 1),
+               static_cast<std::uint32_t>(packets.size()));
+  return true;
+}
+
+// `count` chunks up to `last` are new.
+void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t last, std::uint32_t count) {
+  RecvMessage& message = at(number);
+  message.received += count;
+  message.highest = std::max(message.highest, last);
   if (message.permits > 0 && message.whole())
     close(number);
   else if (message.complete())

@@ -26,7 +26,6 @@ class RecvQueue {
       : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool), owner_(owner) {}
   ~RecvQueue();
   RecvQueue(const RecvQueue&) = delete;
-  RecvQueue& operator=(const RecvQueue&) = delete;
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
 
@@ -39,6 +38,10 @@ class RecvQueue {
 
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
+  // A run of packets (wire::authentic_run) that begins with the header `first`. False, and nothing
+  // has changed, if not all are new whole chunks of a posted message: on_data() takes each of them.
+  bool on_run(const wire::DataHeader& first, std::span<const wire::RxPacket> packets,
+              std::vector<Placement>& placements);
   // One placement of the message is done. True if it was the last one of the message.
   bool on_placed(std::uint64_t number);
 
@@ -56,8 +59,7 @@ class RecvQueue {
   void close(std::uint64_t number) { closing_.push_back(number); }
   // Sizes of the message that made on_data or post fail with kTooLong, and of its buffer.
   const std::optional<Overflow>& overflow() const { return overflow_; }
-  // The copies requested by the last call are done.
-  void release_copied() { copied_.clear(); }
+  void release_copied() { copied_.clear(); }  // the copies requested by the last call are done
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
@@ -88,7 +90,7 @@ class RecvQueue {
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
-  void note_arrived(std::uint64_t number, std::uint32_t chunk);
+  void note_arrived(std::uint64_t number, std::uint32_t last, std::uint32_t count = 1);
   bool make_room(RecvMessage& message);
   static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);

@@ -222,6 +222,20 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
   run.ends = true;
 }
 
+bool RecvStream::on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
+                             DataRun& run) {
+  if (!started_ || !queue_.on_run(first, packets, run.placements)) return false;
+  const auto count = static_cast<std::uint32_t>(packets.size());
+  const auto bytes = static_cast<std::uint32_t>(run.placements.back().payload.size());
+  run.fresh += count;
+  wire::DataHeader last = first;
+  last.path_sequence += count - 1;
+  last.offset += (count - 1) * bytes;
+  association_->note_path(packets.back(), last, count);
+  run.add(last, bytes, count);
+  return true;
+}
+
 void RecvStream::on_run(Time now, const DataRun& run) {
   std::size_t bytes = 0;
   for (const Placement& placement : run.placements)

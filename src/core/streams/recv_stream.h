@@ -10,7 +10,7 @@
 
 #include "core/association/recv_association.h"
 #include "core/bounded_loss/lossy_receives.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/endpoint_types.h"
 #include "core/liveness/probe_clock.h"
 #include "core/paths/answer_turns.h"
@@ -41,6 +41,9 @@ class RecvStream : public Stream {
   void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run);
   void on_run(Time now, const DataRun& run);  // after its last packet
   bool one_by_one() const { return protection_ == wire::Protection::kEncrypted; }
+  // The packets of a run, see RecvQueue::on_run(); false: on_data() must handle each of them.
+  bool on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
+                   DataRun& run);
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path);

@@ -8,7 +8,7 @@
 
 #include "core/association/send_association.h"
 #include "core/bounded_loss/lossy_sends.h"
-#include "core/channel/frame_arena.h"
+#include "core/channel/frame_writer.h"
 #include "core/endpoint_types.h"
 #include "core/setup/handshake.h"
 #include "core/streams/send_queue.h"

@@ -1,6 +1,7 @@
 #include "wire/data/data_header.h"
 
 #include "wire/codec.h"
+#include "wire/data/header_tags.h"
 #include "wire/serial.h"
 
 namespace dlcp::wire {
@@ -106,13 +107,28 @@ std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std
   return tag_of(words_of(header.data()), number, header.data(), payload, {key, Protection::kFull});
 }
 
-void encode_unsealed(const DataHeader& header, std::span<std::byte> out) {
-  const Words words = words_of(header);
-  store_le(out.data(), words.first);
-  store_le(out.data() + 8, words.second);
-  store_le(out.data() + 16, words.third);
-  store_le(out.data() + 24, words.fourth);
-  store_le(out.data() + kDataTagOffset - sizeof words.last, words.last);
+void encode_run(const DataHeader& first, std::size_t payload_bytes, std::span<TxPacket> packets) {
+  Words words = words_of(first);
+  std::uint32_t number = first.path_sequence;
+  words.fourth -= number;
+  for (TxPacket& packet : packets) {
+    std::byte* const at = packet.header.data();
+    store_le(at, words.first);
+    store_le(at + 8, words.second);
+    store_le(at + 16, words.third);
+    store_le(at + 24, words.fourth | number++);
+    store_le(at + kDataTagOffset - sizeof words.last, words.last);
+    words.third += std::uint64_t{payload_bytes} << 32;  // the offset
+  }
+}
+
+void ask_ack(TxPacket& packet) {
+  packet.header[3] |= std::byte{kAsksAck};
+}
+
+void seal_header(const DataSeal& seal, std::uint64_t number, TxPacket& packet) {
+  std::byte* const at = packet.header.data();
+  store_le(at + kDataTagOffset, tag_of(words_of(at), number, at, packet.payload, seal));
 }
 
 void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,

@@ -96,8 +96,6 @@ std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std
 // Writes the header, DataHeader::bytes() long. `payload` is read only if the tag covers it.
 void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,
                  const DataSeal& seal, std::span<std::byte> out);
-// The same without the tag (header_tags.h), for an uncoded packet with Protection::kHeader.
-void encode_unsealed(const DataHeader& header, std::span<std::byte> out);
 
 struct DataPacket {
   DataHeader header;
