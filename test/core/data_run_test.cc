@@ -10,6 +10,7 @@
 #include "core/endpoint.h"
 #include "endpoint_addresses.h"
 #include "secrets.h"
+#include "util/rng.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -143,6 +144,48 @@ TEST_CASE("forged, repeated and damaged packets within a run do not hurt the oth
     pair.run(10ms);
     CHECK(stream.buffer == stream.message);
     CHECK(pair.a.counters()[Counter::kPacketsRetransmitted] == 0);
+  }
+}
+
+TEST_CASE("packets in batches of any size are taken as they would be one by one") {
+  // The same packets, some of them swapped, repeated, lost or damaged.
+  const auto arrivals = [](std::vector<Datagram> sent, std::uint64_t seed) {
+    Rng rng(seed);
+    const double rate = rng.chance(0.5) ? 0.02 : 0.3;
+    std::vector<Datagram> arrived;
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (i > 0 && rng.chance(rate)) std::swap(sent[i], sent[i - 1]);
+      if (rng.chance(rate / 2)) continue;
+      arrived.push_back(sent[i]);
+      if (rng.chance(rate)) arrived.push_back(sent[rng.below(i + 1)]);
+      if (rng.chance(rate / 2)) arrived.back()[rng.below(44)] ^= std::byte{1} << rng.below(8);
+    }
+    return arrived;
+  };
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Pair together, apart;
+    for (Pair* pair : {&together, &apart}) {
+      auto stream = pair->open(1, 70'000);
+      pair->post(stream);
+      const auto arrived = arrivals(pair->sent_in_a_while(pair->a), seed);
+      Rng rng(seed);
+      for (std::size_t begin = 0; begin < arrived.size();) {
+        const std::size_t most = pair == &apart ? 1 : 1 + rng.below(64);
+        const auto first = arrived.begin() + static_cast<std::ptrdiff_t>(begin);
+        const std::size_t count = std::min(most, arrived.size() - begin);
+        const std::vector<Datagram> batch(first, first + static_cast<std::ptrdiff_t>(count));
+        pair->deliver(pair->b, batch);
+        begin += count;
+      }
+      pair->run(50ms);
+      REQUIRE(stream.buffer == stream.message);
+    }
+    INFO("seed " << seed);
+    for (const Counter counter :
+         {Counter::kPacketsReceived, Counter::kBytesReceived, Counter::kDuplicates,
+          Counter::kDroppedReplayed, Counter::kDroppedUnauthentic, Counter::kDroppedMalformed,
+          Counter::kDroppedUnknownToken, Counter::kDroppedOutOfWindow})
+      CHECK(together.b.counters()[counter] == apart.b.counters()[counter]);
   }
 }
 
