@@ -278,12 +278,12 @@ void Endpoint::on_permission(Time now, const PermissionEvent& event) {
   const std::uint64_t association = parts_->commons.links.of_permission(event.id);
   RecvPlacing* placing = parts_->placing(association);
   if (placing == nullptr) return;
-  const auto ended = placing->on_event(event);
+  const auto outcome = placing->on_event(event);
   parts_->lifecycle.serve_association(association);  // it may send PERMITS
-  if (!ended || ended->stream == nullptr) return;
-  RecvStream& stream = *ended->stream;
+  if (!outcome || outcome->use.stream == nullptr) return;
+  RecvStream& stream = *outcome->use.stream;
   parts_->lifecycle.change(now, stream.token(),
-                           [&] { stream.on_permit_ended(now, ended->message, placements.wanted); });
+                           [&] { stream.on_permit(now, *outcome, placements.wanted); });
 }
 
 Time Endpoint::next_timeout() const {

@@ -71,6 +71,20 @@ TEST_CASE("messages without a posted receive send eager_bytes and no more") {
   CHECK(q.send_all() == 12);
 }
 
+TEST_CASE("long messages can be told to wait until their receives are posted") {
+  Queue q;
+  q.queue.wait_for_receive_from(300);
+  q.push(299);
+  q.push(300);
+  q.push(10);
+  CHECK(q.send_all() == 3);  // the first message
+  CHECK_FALSE(q.queue.has_next());
+  q.queue.set_posted(1);
+  CHECK(q.send_all() == 0);
+  q.queue.set_posted(2);
+  CHECK(q.send_all() == 4);  // the third message is short and needs no receive
+}
+
 TEST_CASE("one packet is sent however small the eager allowance") {
   SendQueue queue(4, 0);
   queue.set_payload_bytes(kPayload);

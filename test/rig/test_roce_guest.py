@@ -183,7 +183,7 @@ class Placing(Carried):
 
 class OverUc(Placing, Plugin):
     carrier, places = "uc", "UC"
-    copied_share = {"bw": 0.05, "ring": 0.2}
+    copied_share = {"bw": 0.01, "ring": 0.01}
 
 
 class OverRc(Placing, Plugin):

@@ -35,6 +35,20 @@ TEST_CASE("on a clean network the card places everything but what precedes the f
   CHECK(world.sum(Counter::kDuplicates) == 0);
 }
 
+TEST_CASE(
+    "on a clean network nothing of long messages is copied, however late their receives are") {
+  World world(two_hosts({.grant_delay = 5us}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  for (int i = 0; i < 50; ++i) {
+    const Time send_at = world.now() + 100us;
+    world.transfer(flow, 100'000, send_at, send_at + (i % 10) * 30us);
+    world.finish(1s);
+  }
+  CHECK(world.sum(Counter::kBytesCopied) == 1000);
+  CHECK(placed(world) == 50 * 100'000);
+}
+
 TEST_CASE("a message that arrives before its sender has a permission does not wait for its end") {
   World world(two_hosts({.grant_delay = 1ms, .revoke_delay = 10ms}));
   const auto flow = add_messages(world, 1, 1000);

@@ -99,6 +99,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   AckSample sample{.now = now};
   const std::size_t repaired_from =
       placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
+  if (placing_) refresh_waits();
   const Duration fabric = acks_.read_paths(now, ack, arrived_at, round_trip(),
                                            {flight_, paths_, *congestion_}, sample, repaired_from);
   if (ack.answers_probe) {
@@ -142,16 +143,26 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {
   if (placing_) placing_->on_link(now, frame, flight_);
+  refresh_waits();
   return placing_ != nullptr;
 }
 
-bool SendAssociation::on_permits(const wire::Permits& frame) {
+void SendAssociation::refresh_waits() const {
+  streams_.for_each(
+      [&](SendStream& stream) { stream.queue().wait_for_receive_from(waits_from()); });
+}
+
+bool SendAssociation::on_permits(Time now, const wire::Permits& frame) {
   for (const wire::Permit& permit : frame.permits) {
-    const SendStream* stream = placing_ ? streams_.find(permit.stream) : nullptr;
+    SendStream* stream = placing_ ? streams_.find(permit.stream) : nullptr;
     if (stream == nullptr) continue;
     const std::uint64_t first = stream->queue().first_message();
     const std::uint64_t number = wire::expand_serial(permit.message, first);
-    if (number - first < std::uint64_t{1} << 31) placing_->on_permit(permit, number);
+    if (number - first >= std::uint64_t{1} << 31) continue;
+    placing_->on_permit(permit, number);
+    const bool covers = permit.segment == 0 && stream->queue().contains(number) &&
+                        stream->queue().message_bytes(number) <= permit.bytes;
+    if (covers) stream->on_posted(now, number + 1);
   }
   return placing_ != nullptr;
 }

@@ -72,6 +72,10 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   CompressionGate& gate() { return gate_; }
   Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
+  // Messages of this size and more are sent when their receive is posted.
+  std::size_t waits_from() const {
+    return placing_ && placing_->works() ? config_.placed_bytes_min : ~std::size_t{0};
+  }
   // A message waits an RTT for credit, because it is larger than what the receiver grants at once.
   bool starved() const { return window_.starved(); }
   template <class Work>
@@ -89,7 +93,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::span<SendStream* const> on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest);
   // Both return false if this end places nothing.
   bool on_link(Time now, const wire::Link& frame);
-  bool on_permits(const wire::Permits& frame);
+  bool on_permits(Time now, const wire::Permits& frame);
   // `stream` has received NEED, with which the receiver requests the missing data of a licensed
   // message, or STOP, with which it does without this data.
   void on_need(Time now, SendStream& stream, const wire::Need& need);
@@ -128,6 +132,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::size_t packet_bytes() const;
   ProbeClock::Terms probe_terms() const;
   bool owes_progress() const;
+  void refresh_waits() const;
   void collect_losses(Time now, AckSample& sample);
   void refresh_lossy(Time now, SendStream& stream, bool is_silent = false);
   void report_window(Time now) const;

@@ -187,7 +187,7 @@ bool Dispatch::on_placing(const Arrival& arrival, SendAssociation* sending,
                           RecvAssociation* receiving) {
   if (arrival.type == wire::FrameType::kPermits && sending != nullptr) {
     const auto permits = wire::decode<wire::Permits>(arrival.packet.bytes);
-    return permits && sending->on_permits(*permits);
+    return permits && sending->on_permits(arrival.now, *permits);
   }
   if (arrival.type != wire::FrameType::kLink) return false;
   const auto link = wire::decode<wire::Link>(arrival.packet.bytes);

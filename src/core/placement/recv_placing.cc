@@ -65,7 +65,7 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
     if (slot.id == 0) break;
     free_.pop_back();
     slot.use = {&stream, message, count * wire::PlacedName::kSegmentChunks};
-    slot.revoking = slot.told = slot.used = false;
+    slot.decided = slot.revoking = slot.told = slot.used = false;
     ++slot.generation;
     slot.permit = {.stream = stream_number,
                    .message = static_cast<std::uint32_t>(message),
@@ -126,17 +126,18 @@ void RecvPlacing::forget(Slot& slot, std::uint16_t index, bool revoked) {
   if (revoked) of.unused = slot.used ? 0 : of.unused + 1;
 }
 
-std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& event) {
+std::optional<RecvPlacing::Outcome> RecvPlacing::on_event(const PermissionEvent& event) {
   const auto found = by_id_.find(event.id);
   if (found == by_id_.end()) return std::nullopt;
   const std::uint16_t index = found->second;
   Slot& slot = slots_[index];
+  const bool decided = !std::exchange(slot.decided, true);
   if (event.kind == PermissionEvent::Kind::kGranted) {
     if (slot.revoking) return std::nullopt;
     slot.permit.address = event.address;
     slot.permit.key = event.key;
     granted_.push_back(slot.permit);
-    return std::nullopt;
+    return Outcome{slot.use, decided, false};
   }
   by_id_.erase(found);
   links_.by_permission.erase(event.id);
@@ -151,7 +152,7 @@ std::optional<RecvPlacing::Use> RecvPlacing::on_event(const PermissionEvent& eve
   if (slot.use.stream == nullptr) return std::nullopt;
   const Use use = slot.use;
   forget(slot, index, event.kind == PermissionEvent::Kind::kRevoked);
-  return use;
+  return Outcome{use, decided, true};
 }
 
 const RecvPlacing::Use* RecvPlacing::find(std::uint32_t name) const {

@@ -56,8 +56,14 @@ class RecvPlacing {
   std::uint32_t revoke(const RecvStream& stream, std::uint64_t message);
   // The stream ends: begins to revoke its permissions, and does not name its memory any more.
   void leave(const RecvStream& stream);
-  // Returns the use of a permission that has ended: revoked, or refused.
-  std::optional<Use> on_event(const PermissionEvent& event);
+  // An event for the stream. `decided`: the permission was granted or refused. `ended`: it was
+  // revoked or refused.
+  struct Outcome {
+    Use use;
+    bool decided = false;
+    bool ended = false;
+  };
+  std::optional<Outcome> on_event(const PermissionEvent& event);
   // The use that the name of a packet stands for; null: its permission is revoked, or never was.
   const Use* find(std::uint32_t name) const;
 
@@ -73,6 +79,7 @@ class RecvPlacing {
     PermissionId id = 0;  // 0: free
     Use use;
     std::uint8_t generation = 0;
+    bool decided = false;  // granted or refused
     bool revoking = false;
     bool told = false;    // to the sender
     bool used = false;    // a packet has been placed

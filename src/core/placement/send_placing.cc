@@ -128,6 +128,7 @@ wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
 // ---- permissions ----
 
 void SendPlacing::on_permit(const wire::Permit& permit, std::uint64_t message) {
+  update_paths();
   if (permit.slot >= permissions_.size()) permissions_.resize(permit.slot + std::size_t{1});
   Permission& known = permissions_[permit.slot];
   const auto newer = static_cast<std::int8_t>(permit.generation - known.permit.generation);

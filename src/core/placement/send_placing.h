@@ -37,6 +37,12 @@ class SendPlacing {
   void on_timeout(Time now, Flight& flight);
   wire::Link take_link(Time now, std::uint64_t destination);
   const Card::Limits& limits() const { return limits_; }
+  // Placed packets probably reach the peer. Long messages then wait for their permissions, because
+  // the receiver would have to copy what arrives before.
+  bool works() const {
+    return !usable_[static_cast<std::size_t>(TrafficClass::kExact)].paths.empty() &&
+           unreported_ < unreported_max_;
+  }
 
   // --- permissions
   void on_permit(const wire::Permit& permit, std::uint64_t message);

@@ -28,6 +28,7 @@ struct RecvMessage {
   std::uint32_t received = 0;
   std::uint32_t placing = 0;        // placements in progress
   std::uint32_t permits = 0;        // permissions of the sender's card to write here
+  std::uint32_t undecided = 0;      // of those, the ones that are neither granted nor refused yet
   bool provisional = false;         // the length is not known yet: `bytes` is that of the buffer
   std::uint32_t highest = 0;        // highest chunk received
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag

@@ -188,6 +188,11 @@ Receipt RecvQueue::on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
   return Receipt::kPlaced;
 }
 
+void RecvQueue::permit(std::uint64_t number, std::uint32_t permits) {
+  at(number).permits += permits;
+  at(number).undecided += permits;
+}
+
 bool RecvQueue::end_permit(std::uint64_t number) {
   RecvMessage& message = at(number);
   check(message.permits > 0, "only a permission that was given can end");
@@ -341,15 +346,22 @@ void RecvQueue::report_done() {
   }
 }
 
+// Data that is sent between the receive and its permissions would be copied.
+std::uint64_t RecvQueue::announced() const {
+  for (std::uint64_t number = std::max(first_, complete_below_); number < posted_; ++number)
+    if (at(number).undecided > 0 && !at(number).whole()) return number;
+  return posted_;
+}
+
 bool RecvQueue::under_way() const {
   for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number)
     if (at(number).started && !at(number).complete()) return true;
   return false;
 }
 
-std::optional<RecvQueue::Done> RecvQueue::pop_done() {
+std::optional<ReceiveDone> RecvQueue::pop_done() {
   if (done_.empty()) return std::nullopt;
-  std::optional<Done> done = std::move(done_.front());
+  std::optional<ReceiveDone> done = std::move(done_.front());
   done_.pop_front();
   return done;
 }

@@ -47,8 +47,9 @@ class RecvQueue {
 
   // --- placed messages (core/placement)
   // The sender's card has `permits` more permissions to write to the posted message.
-  void permit(std::uint64_t number, std::uint32_t permits) { at(number).permits += permits; }
-  // One of them has ended. True if it was the last one of the message.
+  void permit(std::uint64_t number, std::uint32_t permits);
+  // One of them was granted or refused; has ended. True if it was the last one of the message.
+  bool decide_permit(std::uint64_t number) { return --at(number).undecided == 0; }
   bool end_permit(std::uint64_t number);
   // The card has placed this chunk; `last_bytes`: it is the last of the message, and has that many.
   Receipt on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
@@ -74,16 +75,15 @@ class RecvQueue {
   bool is_open(std::uint64_t number) const { return number >= first_ && !at(number).reported; }
   const RecvMessage& message(std::uint64_t number) const { return at(number); }
   std::size_t missing_bytes(std::uint64_t number) const;
-  // Completes a posted message without its missing bytes, which become placements of zeros. Returns
-  // the chunks that never arrived.
+  // Completes a posted message without its missing bytes, which become zeros; returns the chunks.
   std::vector<wire::Hole> complete_with_holes(std::uint64_t number,
                                               std::vector<Placement>& placements);
 
-  using Done = ReceiveDone;
   bool has_done() const { return !done_.empty(); }
-  std::optional<Done> pop_done();
+  std::optional<ReceiveDone> pop_done();
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
   std::uint64_t posted() const { return posted_; }
+  std::uint64_t announced() const;  // without those whose permissions are undecided
   // Reports messages that completed() does not cover, in at most `bytes` of the frame.
   void report(wire::StreamReport& stream, std::size_t bytes);
 
@@ -111,7 +111,7 @@ class RecvQueue {
   std::uint64_t complete_below_ = 0;  // >= first_
   std::uint64_t posted_ = 0;
   RingQueue<RecvMessage> messages_;
-  RingQueue<Done> done_;
+  RingQueue<ReceiveDone> done_;
   std::vector<std::vector<std::byte>> copied_;  // early memory that placements still refer to
   std::optional<Overflow> overflow_;
   std::vector<std::uint64_t> closing_;

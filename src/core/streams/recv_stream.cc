@@ -313,9 +313,13 @@ void RecvStream::on_placed_run(Time now, const wire::PlacedRun& placed, const Re
   on_run(now, run);
 }
 
-void RecvStream::on_permit_ended(Time now, std::uint64_t message,
-                                 std::vector<Placement>& placements) {
-  if (!queue_.end_permit(message)) return;
+void RecvStream::on_permit(Time now, const RecvPlacing::Outcome& outcome,
+                           std::vector<Placement>& placements) {
+  const std::uint64_t message = outcome.use.message;
+  // PERMITS alone tells the sender that a receive is posted if one permission covers it.
+  if (outcome.decided && queue_.decide_permit(message))
+    association_->report(now, *this, outcome.ended || queue_.message(message).permits > 1);
+  if (!outcome.ended || !queue_.end_permit(message)) return;
   decide_losses(placements);
   watch(now);
   association_->report(now, *this, true);
@@ -345,7 +349,7 @@ void RecvStream::on_timeout(Time now) {
 void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
   report.stream = number_;
   report.completed = static_cast<std::uint32_t>(queue_.completed());
-  report.posted = static_cast<std::uint32_t>(queue_.posted());
+  report.posted = static_cast<std::uint32_t>(queue_.announced());
   queue_.report(report, bytes);
 }
 

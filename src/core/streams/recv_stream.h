@@ -56,7 +56,7 @@ class RecvStream : public Stream {
   void on_placed_run(Time now, const wire::PlacedRun& placed, const RecvPlacing::Use& use,
                      std::vector<Placement>& placements);
   void permit(std::uint64_t first);  // posted messages from this number on, if there is a card
-  void on_permit_ended(Time now, std::uint64_t message, std::vector<Placement>& placements);
+  void on_permit(Time now, const RecvPlacing::Outcome& outcome, std::vector<Placement>& placements);
   void answered(Time now);  // a sign of life
   Time next_timeout() const;
   unsigned reports_left = 0;  // acknowledgements that still report this stream
@@ -67,7 +67,7 @@ class RecvStream : public Stream {
 
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_outcome() const { return failed() || queue_.has_done(); }
-  std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
+  std::optional<ReceiveDone> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
   std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }
   bool unfinished() const { return queue_.has_posted(); }

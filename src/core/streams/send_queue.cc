@@ -53,8 +53,10 @@ bool SendQueue::new_allowed() const {
   // The receiver has no room for messages that are further ahead of its posted receives. Messages
   // that it has kept count too, although they are complete here.
   if (next_new_message_ >= posted_ + requests_max_) return false;
-  if (next_new_message_ < posted_ || eager_sent_bytes_ == 0) return true;
+  if (next_new_message_ < posted_) return true;
   const SendMessage& message = at(next_new_message_);
+  if (message.bytes.size() >= waits_from_) return false;
+  if (eager_sent_bytes_ == 0) return true;
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
 }
 

@@ -21,6 +21,8 @@ class SendQueue {
       : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
+  // Messages of that many bytes or more are not sent before their receive is posted.
+  void wait_for_receive_from(std::size_t bytes) { waits_from_ = bytes; }
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
   // Adds a message: licensed, or exact and possibly compressed.
@@ -34,12 +36,11 @@ class SendQueue {
   bool has_next() const { return has_lost() || new_allowed(); }
   // The class of a chunk that next() returned, by its payload and layer.
   TrafficClass class_of(ChunkRef chunk) const;
-  // How many chunks can be sent in order from `chunk` on, which next() returned, without asking
-  // again: at least 1. They are new chunks of one exact message that is not compressed.
+  // How many new chunks of an exact, uncompressed message can be sent in order from `chunk` on,
+  // which next() returned, without asking again: at least 1.
   std::size_t run_length(const ChunkRef& chunk) const;
-  // Marks them as sent and returns the message.
+  // Marks them as sent and returns the message; marks one as sent and describes it in `sent`.
   std::span<const std::byte> mark_run_sent(const ChunkRef& first, std::size_t chunks);
-  // Marks the chunk as sent and describes it in `sent`.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
@@ -47,6 +48,7 @@ class SendQueue {
   // message is posted or completed.
   const Bitmap* acked_of(const ChunkRef& chunk) const;
   bool has_chunk(ChunkRef chunk) const;
+  bool contains(std::uint64_t message) const { return message - first_ < messages_.size(); }
   // Whether the packet that was just sent is the last new one of this message.
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
@@ -57,10 +59,9 @@ class SendQueue {
   bool has_licence(std::uint64_t number) const { return contains(number) && at(number).licensed; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
-  // All of it must arrive: from now on it is handled like an exact message.
-  void need(std::uint64_t message);
+  void need(std::uint64_t message);  // from now on it is handled like an exact message
 
-  // Sets the number of receives that the peer has posted. Never decreases. True if it is new.
+  // The number of receives that the peer has posted, which never decreases. True if it is new.
   bool set_posted(std::uint64_t posted);
   // The peer has a buffer for the oldest incomplete message.
   bool is_posted() const { return first_ < posted_ && !empty(); }
@@ -71,7 +72,7 @@ class SendQueue {
     std::uint32_t spurious = 0;   // chunks that counted as lost, and were not
     std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
   };
-  // False if the report names messages that were never sent: it is invalid.
+  // False: the report is invalid, because it names messages that were never sent.
   bool acknowledge(const wire::StreamReport& report, Acked& result);
   bool acknowledge_below(std::uint64_t completed, Acked& result);  // all those are delivered
   // The receiver completes this licensed message without its missing data.
@@ -93,7 +94,6 @@ class SendQueue {
  private:
   SendMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const SendMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
-  bool contains(std::uint64_t number) const { return number - first_ < messages_.size(); }
   static std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk);
   static ChunkView view(const SendMessage& message, std::uint32_t chunk);
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
@@ -106,7 +106,7 @@ class SendQueue {
   void pop_finished();
 
   std::size_t requests_max_;
-  std::size_t eager_bytes_;
+  std::size_t eager_bytes_, waits_from_ = ~std::size_t{0};
   std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;                          // number of messages_.front()
   std::uint64_t posted_ = 0, next_new_message_ = 0;  // below: have a receive; have no unsent chunk

@@ -79,6 +79,7 @@ void SendStream::move_to(Time now, SendAssociation& association) {
 
 void SendStream::opened(Time now, std::uint32_t posted) {
   queue_.set_payload_bytes(handshake_.terms().payload_bytes);
+  queue_.wait_for_receive_from(association_->waits_from());
   queue_.set_posted(posted);
   watch(now);
 }
@@ -132,6 +133,10 @@ SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& r
   if (progress.acked.in_flight + progress.acked.spurious + progress.acked.forgone > 0)
     liveness_.on_progress(now);
   return progress;
+}
+
+void SendStream::on_posted(Time now, std::uint64_t posted) {
+  if (open() && queue_.set_posted(posted)) watch(now);
 }
 
 void SendStream::on_need(Time now, const wire::Need& need) {

@@ -51,6 +51,7 @@ class SendStream : public Stream {
     SendQueue::Acked acked;
   };
   Progress on_report(Time now, const wire::StreamReport& report);
+  void on_posted(Time now, std::uint64_t posted);  // the peer has posted that many receives
   void on_need(Time now, const wire::Need& need);
   void on_stop(Time now, const wire::Stop& stop);
   void on_ping(Time now);
