@@ -34,14 +34,35 @@ TEST_CASE("a close is repeated until it is confirmed") {
   CHECK(departed.on_frame(t0 + 7ms, FrameType::kCloseAck));
 }
 
-TEST_CASE("a tombstone answers late data and probes, which extend its life") {
+TEST_CASE("a tombstone answers late data, which extends its life") {
   FrameArena arena;
   Departed departed = Departed::confirmed(t0, kPeer, 5, 1s);
   CHECK(frames_at(departed, t0, arena) == 0);
-  CHECK_FALSE(departed.on_frame(t0 + 900ms, FrameType::kProbe));
+  CHECK_FALSE(departed.on_frame(t0 + 900ms, FrameType::kData));
   CHECK(frames_at(departed, t0 + 900ms, arena) == 1);
   CHECK_FALSE(departed.expired(t0 + 1500ms));
   CHECK(departed.expired(t0 + 1900ms));
+}
+
+TEST_CASE("a tombstone answers probes if the peer may have missed the end, and lives no longer") {
+  FrameArena arena;
+  Departed confirmed = Departed::confirmed(t0, kPeer, 5, 1s);
+  confirmed.on_probe();
+  CHECK(frames_at(confirmed, t0, arena) == 0);
+  CHECK(confirmed.expired(t0 + 1s));
+  Departed unconfirmed = Departed::closed(t0, kPeer, 5, 1s);
+  for (int i = 0; i < 32; ++i)
+    frames_at(unconfirmed, t0 + i * 6ms, arena);
+  CHECK(frames_at(unconfirmed, t0 + 900ms, arena) == 0);
+  unconfirmed.on_probe();
+  CHECK(frames_at(unconfirmed, t0 + 900ms, arena) == 1);
+  CHECK(unconfirmed.expired(t0 + 1s));
+  Departed crossed = Departed::closed(t0, kPeer, 5, 1s);
+  frames_at(crossed, t0, arena);
+  crossed.on_frame(t0, FrameType::kClose);
+  CHECK(frames_at(crossed, t0, arena) == 1);  // CLOSE_ACK
+  crossed.on_probe();
+  CHECK(frames_at(crossed, t0 + 1ms, arena) == 0);
 }
 
 TEST_CASE("two ends that close at the same time confirm each other") {

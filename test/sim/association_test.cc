@@ -212,6 +212,34 @@ TEST_CASE("a sender learns of the end of a stream that was closed before its WEL
   CHECK(world.now() - begin < 1s);
 }
 
+TEST_CASE("records of closed streams do not answer the probes of those that remain") {
+  World world(two_hosts());
+  world.ledger().allow_failures();
+  auto flows = open_streams(world, 30);
+  for (const std::size_t flow : flows)
+    world.transfer(flow, 1000);
+  REQUIRE(world.run_until(world.now() + 1s, [&] { return done(world, flows); }));
+  world.network().set_edge_faults({.drop = 0.1});
+  for (std::size_t i = 1; i < flows.size(); ++i) {
+    world.close_sender(flows[i]);
+    world.run_for(100ms);
+    world.close_receiver(flows[i]);
+  }
+  std::size_t closes = 0;
+  world.set_filter([&](HostIndex, Datagram& datagram) {
+    closes += is(datagram, wire::FrameType::kClose) ? 1 : 0;
+    return true;
+  });
+  const auto probes = [&] { return world.endpoint(0).counters()[Counter::kProbesSent]; };
+  const auto before = probes();
+  for (int i = 0; i < 300; ++i) {
+    world.transfer(flows[0], 1000);
+    world.run_for(10ms);
+  }
+  CHECK(probes() > before + 10);
+  CHECK(closes < 10);
+}
+
 TEST_CASE("streams of one association share its rate equally") {
   World world(two_hosts());
   const auto flows = open_streams(world, 4);

@@ -204,7 +204,7 @@ void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   std::erase_if(association.departed(), [&](std::uint64_t token) {
     Slot* slot = slots_.find(token);
     if (slot == nullptr || slot->party.departed() == nullptr) return true;
-    slot->party.departed()->on_frame(arrival.now, arrival.type);
+    slot->party.departed()->on_probe();
     lifecycle_.follow_up(arrival.now, *slot);
     return false;
   });

@@ -30,6 +30,7 @@ Departed Departed::closed(Time now, const Peer& peer, std::uint64_t completed, D
 Departed Departed::confirmed(Time now, const Peer& peer, std::uint64_t completed, Duration keep) {
   Departed departed = closed(now, peer, completed, keep);
   departed.tries_left_ = 0;
+  departed.peer_knows_ = true;
   return departed;
 }
 
@@ -55,7 +56,7 @@ bool Departed::on_frame(Time now, wire::FrameType type) {
     case wire::FrameType::kClose:
       if (kind_ == Kind::kClosed) {
         tries_left_ = 0;  // both ends are closing, and neither waits for the other
-        close_ack_due_ = true;
+        close_ack_due_ = peer_knows_ = true;
         return false;
       }
       break;

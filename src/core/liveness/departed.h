@@ -33,6 +33,8 @@ class Departed {
   const Peer& peer() const { return peer_; }
   // Handles any frame of the peer. True if the end is settled and the record can be removed.
   bool on_frame(Time now, wire::FrameType type);
+  // The peer probes the association. If it may have missed how the connection ended, it is told.
+  void on_probe() { due_ = due_ || !peer_knows_; }
   void on_timeout(Time now);
   Time next_timeout() const;
   bool expired(Time now) const { return now >= expires_at_; }
@@ -56,6 +58,7 @@ class Departed {
   unsigned tries_left_;
   bool due_ = false;
   bool close_ack_due_ = false;
+  bool peer_knows_ = false;  // it has closed the connection itself
   std::size_t path_ = 0;
 };
 
