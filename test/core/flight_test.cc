@@ -258,6 +258,30 @@ TEST_CASE("lateness never delays a loss by more than two round trips") {
   CHECK(window_at(s, t0 + 50ms) == 2ms);
 }
 
+TEST_CASE(
+    "a placed packet is found in the run with which it was sent, until all before are known") {
+  Scene s;
+  REQUIRE(s.flight.on_placed_sent(t0, 2, {0, 10, 0}, false, 100) == 0);
+  REQUIRE(s.flight.on_placed_sent(t0 + 1us, 2, {0, 110, 0}) == 100);
+  CHECK(s.flight.find(2, {0, 10, 0}) == std::pair(std::uint64_t{0}, t0));
+  CHECK(s.flight.find(2, {0, 75, 0}) == std::pair(std::uint64_t{65}, t0));
+  CHECK(s.flight.find(2, {0, 110, 0}) == std::pair(std::uint64_t{100}, t0 + 1us));
+  CHECK_FALSE(s.flight.find(2, {0, 9, 0}));
+  CHECK_FALSE(s.flight.find(2, {0, 111, 0}));
+  CHECK_FALSE(s.flight.find(2, {1, 75, 0}));
+  CHECK(s.flight.sent_since_unknown(2) == 101);
+  Bitmap acked;
+  acked.reset(200);
+  for (std::uint32_t chunk = 0; chunk < 50; ++chunk)
+    acked.set(chunk);
+  REQUIRE(s.flight.on_report(t0 + 1ms, 2, 39, t0));
+  std::vector<Flight::Loss> losses;
+  s.flight.find_losses(
+      t0 + 1ms, s.rtt, [&](const ChunkRef&) { return &acked; }, losses);
+  CHECK(losses.empty());
+  CHECK(s.flight.sent_since_unknown(2) == 61);
+}
+
 TEST_CASE("a packet that the card repeats is not lost until its path has failed") {
   Scene s;
   const auto place = [&](Time at, std::uint8_t path) {

@@ -65,12 +65,7 @@ struct Sender {
     return placing.ordinary_run(now, {0, chunk, 0}, kChunkBytes);
   }
   std::optional<SendPlacing::Way> way(std::uint32_t chunk) {
-    SentChunk sent;
-    sent.offset = chunk * kChunkBytes;
-    sent.data = message.data() + sent.offset;
-    sent.bytes = kChunkBytes;
-    sent.message_bytes = static_cast<std::uint32_t>(message.size());
-    return placing.way(now, flight, {0, chunk, 0}, sent, message, kChunkBytes, 6);
+    return placing.way(now, flight, {0, chunk, 0}, TrafficClass::kExact, message, kChunkBytes, 6);
   }
 };
 
@@ -100,6 +95,25 @@ TEST_CASE("a chunk whose segment has a permission has a way to its place in the 
   CHECK(way->target.address == 0x10000 + 44 * kChunkBytes);
   CHECK(way->name == wire::PlacedName{1, 1, 44});
   CHECK(way->path == 2);
+}
+
+TEST_CASE("a way holds for the chunks up to the end of segment, message and room in flight") {
+  Sender sender;
+  sender.permit(0);
+  sender.permit(1);
+  const auto packets = [&](std::uint32_t chunk) {
+    const auto way = sender.way(chunk);
+    return way ? way->packets : 0;
+  };
+  CHECK(packets(0) == 256);
+  CHECK(packets(250) == 6);
+  CHECK(packets(256) == 256);
+  CHECK(packets(511) == 1);
+  sender.flight.on_sent(sender.now, 2, {}, true, 400);
+  CHECK(packets(0) == 48);  // the peer's card holds 448 on a path
+  sender.message.resize(300 * kChunkBytes + 1);
+  CHECK(packets(280) == 21);
+  CHECK(packets(300) == 1);
 }
 
 TEST_CASE("a burst of chunks with a permission is offered the paths of the link") {
@@ -194,14 +208,14 @@ TEST_CASE("if no acknowledgement names a placed packet, one is tried each second
   for (int i = 0; i < 256; ++i) {
     CHECK(sender.run(0) == 1);
     CHECK(sender.way(0));
-    sender.placing.on_sent(sender.now);
+    sender.placing.on_sent(sender.now, 1);
   }
   CHECK(sender.run(0) == 256);
   CHECK_FALSE(sender.way(0));
   sender.now += 1s;
   CHECK(sender.run(0) == 1);
   CHECK(sender.way(0));
-  sender.placing.on_sent(sender.now);
+  sender.placing.on_sent(sender.now, 1);
   CHECK(sender.run(0) == 256);
   wire::Ack ack;
   ack.placed.push_back({2, wire::PlacedName{.slot = 0, .generation = 1}.pack(), 0});
@@ -218,7 +232,7 @@ TEST_CASE(
   CHECK(sender.placing.next_timeout() == kNever);
   sender.permit(0);
   REQUIRE(sender.way(0));
-  sender.placing.on_sent(sender.now);
+  sender.placing.on_sent(sender.now, 1);
   sender.flight.on_placed_sent(sender.now, 2, {0, 0, 0}, true);
   // Paths are looked at although no acknowledgement arrives.
   CHECK(sender.placing.next_timeout() == sender.now + 10ms);

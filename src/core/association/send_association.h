@@ -138,14 +138,35 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool begin_burst(Time now, SendStream& stream, const ChunkRef& first, const ChunkView& chunk);
-  std::size_t run_packets(Time now, const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
+  std::size_t run_packets(const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
                           double most) const;
+  // Calls `ask(i)` for each of `count` packets, sent together, that requests an ACK. `whole`: they
+  // are a whole message.
+  template <class Ask>
+  void for_each_asking(Time now, std::size_t count, bool whole, const Ask& ask) {
+    const bool follows = streams_.has_next();
+    SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
+    // No other message waits, and the window has room for another like this one.
+    terms.unneeded =
+        !follows && whole && static_cast<double>(window_.in_flight() + 2 * count) <= terms.most;
+    const std::size_t end = follows ? count : count - 1;
+    for (std::size_t i = 0; i < end; ++i)
+      if ((i = window_.next_asking(now, terms, i, end)) < end) ask(i);
+  }
+  void on_run_sent(Time now, SendStream& stream, wire::PathIndex path, std::size_t packets,
+                   std::size_t bytes);
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
                              wire::PathIndex path) const;
   bool pads(std::size_t bytes, std::size_t message_bytes) const;
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);
   bool emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
+  std::optional<SendPlacing::Way> placed_way(Time now, const ChunkRef& chunk,
+                                             TrafficClass traffic_class,
+                                             std::span<const std::byte> whole, std::size_t bytes,
+                                             wire::PathIndex path);
+  std::size_t emit_placed_run(Time now, SendStream& stream, const ChunkRef& first,
+                              std::span<wire::TxPacket> out);
   bool emit_placed(Time now, SendStream& stream, wire::TxPacket& out);
   bool room_for_unit(std::size_t room, std::size_t whole);
   std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,

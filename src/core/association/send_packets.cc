@@ -75,7 +75,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
 }
 
 // The number of packets that can leave together, with this chunk and those after it: at least 1.
-std::size_t SendAssociation::run_packets(Time now, const SendQueue& queue, const ChunkRef& chunk,
+std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef& chunk,
                                          std::size_t room, double most) const {
   if (prober_.size().shrunk()) return 1;
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
@@ -87,10 +87,7 @@ std::size_t SendAssociation::run_packets(Time now, const SendQueue& queue, const
   }
   packets = std::min(packets, static_cast<std::size_t>(std::ceil(most)) - window_.in_flight());
   packets = std::min(packets, (streams_.left() + payload_bytes - 1) / payload_bytes);
-  packets = std::min(packets, queue.run_length(chunk));
-  if (!placing_) return packets;
-  const std::uint32_t chunk_bytes = setup_.terms().payload_bytes;
-  return std::min(packets, placing_->ordinary_run(now, chunk, chunk_bytes));
+  return std::min(packets, queue.run_length(chunk));
 }
 
 // The fields that all data packets have.
@@ -123,11 +120,6 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   const std::size_t begin = first.chunk * payload_bytes;
   const auto payload =
       message.subspan(begin, std::min(count * payload_bytes, message.size() - begin));
-  const bool follows = streams_.has_next();
-  SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
-  // This call sends the whole message, no other message waits, and the window has room for another.
-  terms.unneeded = !follows && payload.size() == message.size() &&
-                   static_cast<double>(window_.in_flight() + 2 * count) <= terms.most;
   const std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, count);
   wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
   header.message_bytes = static_cast<std::uint32_t>(message.size());
@@ -135,11 +127,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   header.path_sequence = static_cast<std::uint32_t>(number);
   FrameWriter::emit_run(header, payload, payload_bytes, open_.peer, out);
 
-  const std::size_t may_ask = follows ? count : count - 1;
-  for (std::size_t i = 0; i < may_ask; ++i) {
-    i = window_.next_asking(now, terms, i, may_ask);
-    if (i < may_ask) wire::ask_ack(out[i]);
-  }
+  for_each_asking(now, count, payload.size() == message.size(),
+                  [&](std::size_t i) { wire::ask_ack(out[i]); });
   const std::size_t last_bytes = out.back().payload.size();
   const bool pad =
       last_bytes < payload_bytes && burst_.left > count && pads(last_bytes, message.size());
@@ -148,13 +137,18 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   frames.seal(number, setup_.terms().protection, out);
   if (pad) FrameWriter::join(*padded, out.back());
 
-  window_.on_sent(now, count);
-  paths_.on_sent(burst_.path, count);
-  pacer_.on_sent(now, count, burst_.packet_time, burst_.slack);
-  streams_.on_sent(payload.size());
-  stream.counters().add(Counter::kPacketsSent, count);
-  stream.counters().add(Counter::kBytesSent, payload.size());
+  on_run_sent(now, stream, burst_.path, count, payload.size());
   burst_.left = pad || last_bytes == payload_bytes ? burst_.left - count : 0;
+}
+
+void SendAssociation::on_run_sent(Time now, SendStream& stream, wire::PathIndex path,
+                                  std::size_t packets, std::size_t bytes) {
+  window_.on_sent(now, packets);
+  paths_.on_sent(path, packets);
+  pacer_.on_sent(now, packets, burst_.packet_time, burst_.slack);
+  streams_.on_sent(bytes);
+  stream.counters().add(Counter::kPacketsSent, packets);
+  stream.counters().add(Counter::kBytesSent, bytes);
 }
 
 // Sends the next piece of the chunk in cut_. Returns true if it was padded.
@@ -200,50 +194,6 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
     stream.counters().add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
   }
   return padded;
-}
-
-// Sends the chunk in cut_ as a placed packet, if the receiver permits it.
-bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& out) {
-  const SentChunk& sent = cut_.sent();
-  const ChunkRef chunk = cut_.chunk();
-  const Card::Limits& limits = placing_->limits();
-  const std::size_t most =
-      std::min<std::size_t>(prober_.size().payload_bytes(), limits.payload_bytes_max);
-  // A repair must not depend on what the lost packet depended on, for example its queue pair.
-  if (sent.again || sent.coding.used() || sent.bytes == 0 || sent.bytes > most) return false;
-  // A licensed message may be complete, and its permissions revoked, while the card repeats.
-  const bool is_reliable = limits.is_reliable;
-  if (is_reliable &&
-      acks_.rtt().shortest_or(setup_.terms().shortest()) > Card::kReliableRoundTripMost)
-    return false;
-  if (is_reliable && stream.queue().has_licence(chunk.message)) return false;
-  const std::span whole(sent.data - sent.offset, sent.message_bytes);
-  auto way =
-      placing_->way(now, flight_, chunk, sent, whole, setup_.terms().payload_bytes, cut_.path());
-  if (!way) return false;
-  // If the card has fewer paths than this association, several share a queue pair; PathSet knows
-  // only the path that has the number of the queue pair.
-  if (way->path != cut_.path() && paths_.is_avoided(way->path)) return false;
-  // Packets behind one that the card repeats would wait for it.
-  if (is_reliable && flight_.awaits_repair(way->path, now - AckReader::kRepeatTimes *
-                                                                acks_.rtt().answer_time_or(1ms)))
-    return false;
-  way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
-  way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
-  way->target.name = way->name.pack();
-  placing_->on_sent(now);
-  wire::set_placed_target(way->target, out);
-  out.payload = cut_.next(prober_.size().payload_bytes()).payload;
-  out.traffic_class = sent.traffic_class;
-  out.path = way->path;
-  out.destination = &open_.peer;
-  const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk, is_reliable);
-  if (sent.licensed)
-    stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
-                           stream.queue().ended_by(chunk.message), true);
-  paths_.on_sent(way->path);
-  count_sent(stream.counters(), sent.bytes, false);
-  return true;
 }
 
 std::size_t SendAssociation::emit_sent_once(Time now, FrameWriter& frames,
@@ -304,7 +254,13 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       most = window_.most(congestion_->window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;
-    const std::size_t run = run_packets(now, queue, *chunk, out.size() - count, most);
+    std::size_t run = run_packets(queue, *chunk, out.size() - count, most);
+    if (run > 1 && placing_) {
+      const std::size_t placed = emit_placed_run(now, *stream, *chunk, out.subspan(count, run));
+      count += placed;
+      if (placed > 0) continue;
+      run = std::min(run, placing_->ordinary_run(now, *chunk, payload_bytes));
+    }
     if (run > 1) {
       emit_run(now, *stream, *chunk, frames, out.subspan(count, run));
       count += run;

@@ -69,11 +69,14 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
 }
 
 std::uint64_t Flight::on_placed_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk,
-                                     bool repaired) {
-  const std::uint64_t number = on_sent(now, path_index, chunk);
-  Record& record = paths_[path_index].records.back();
-  record.placed = true;
-  record.repaired = repaired;
+                                     bool repaired, std::size_t count) {
+  RingQueue<Record>& records = paths_[path_index].records;
+  std::size_t begin = records.size();
+  const std::uint64_t number = on_sent(now, path_index, chunk, true, count);
+  for (; begin < records.size(); ++begin) {
+    records[begin].placed = true;
+    records[begin].repaired = repaired;
+  }
   return number;
 }
 
@@ -103,9 +106,10 @@ std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_ind
   std::uint64_t sequence = path.front_sequence;
   for (std::size_t i = 0; i < path.records.size(); sequence += path.records[i++].packets) {
     const Record& record = path.records[i];
-    if (record.placed && record.chunk.chunk == chunk.chunk &&
-        record.chunk.message == chunk.message && record.chunk.stream == chunk.stream)
-      return std::pair(sequence, record.sent_at);
+    const std::uint32_t packet = chunk.chunk - record.chunk.chunk;
+    if (record.placed && packet < record.packets && record.chunk.message == chunk.message &&
+        record.chunk.stream == chunk.stream)
+      return std::pair(sequence + packet, record.sent_at);
   }
   return std::nullopt;
 }

@@ -30,9 +30,10 @@ class Flight {
   // its earlier packets have had at least as much time to arrive.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true,
                         std::size_t count = 1);
-  // `repaired`: the card repeats the packet until it arrives. It is lost only if its path fails.
+  // `repaired`: the card repeats the packets until they arrive. They are lost only if their path
+  // fails.
   std::uint64_t on_placed_sent(Time now, wire::PathIndex path, const ChunkRef& chunk,
-                               bool repaired = false);
+                               bool repaired = false, std::size_t count = 1);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
   // the time when this packet was sent. Lower numbers may be missing. Returns false if no such
@@ -56,7 +57,8 @@ class Flight {
   // Packets from the oldest on whose fate is not known.
   std::size_t sent_since_unknown(wire::PathIndex path) const {
     const Path& of = paths_[path];
-    return of.records.empty() ? 0 : of.next_sequence - of.front_sequence;
+    if (of.records.empty()) return 0;
+    return of.next_sequence - of.front_sequence - of.records.front().known_first();
   }
   // True if the oldest packet of the path whose fate is not known was sent before `time` and is
   // repaired by the card.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -26,6 +27,10 @@ struct Record {
   bool repaired = false;       // by the sender's card
   std::uint8_t packets = 1;
 
+  // How many packets come before the first open one.
+  std::size_t known_first() const {
+    return std::min<std::size_t>(static_cast<std::size_t>(std::countr_zero(open)), packets);
+  }
   // The first `count` packets; all, if it has fewer.
   static std::uint64_t first(std::uint64_t count) {
     return count >= kPacketsMax ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;

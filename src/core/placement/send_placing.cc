@@ -155,7 +155,7 @@ SendPlacing::Permission* SendPlacing::find(const ChunkRef& chunk) {
 }
 
 std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
-                                                 const ChunkRef& chunk, const SentChunk& sent,
+                                                 const ChunkRef& chunk, TrafficClass traffic_class,
                                                  std::span<const std::byte> whole,
                                                  std::uint32_t chunk_bytes, wire::PathIndex path) {
   Permission* permission = find(chunk);
@@ -164,20 +164,33 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
     permission->checked = true;
     permission->usable = card_.can_place_from(whole);
   }
-  const Usable& usable = paths_of(now, sent.traffic_class);
+  const Usable& usable = paths_of(now, traffic_class);
   const std::size_t paths = usable.paths.count();
+  if (!permission->usable || paths == 0) return std::nullopt;
+  const wire::PathIndex used = usable.paths.has(path) ? path : usable.list[path % paths];
+
   const std::uint32_t place = chunk.chunk % wire::PlacedName::kSegmentChunks;
   const wire::Permit& permit = permission->permit;
   const std::uint64_t offset = std::uint64_t{place} * chunk_bytes;
-  if (!permission->usable || paths == 0 || offset + sent.bytes > permit.bytes) return std::nullopt;
-  const wire::PathIndex used = usable.paths.has(path) ? path : usable.list[path % paths];
-  const bool is_full = flight.sent_since_unknown(used) >= limits_.packets_per_path_max;
-  if (is_full || (flight.next_number(used) + 1) % kPlacedInRowMax == 0) return std::nullopt;
+  const std::uint64_t left = whole.size() - std::uint64_t{chunk.chunk} * chunk_bytes;
+  const std::uint64_t room = permit.bytes - std::min<std::uint64_t>(offset, permit.bytes);
+  const std::uint64_t fitting =
+      room >= left ? (left + chunk_bytes - 1) / chunk_bytes : room / chunk_bytes;
+  const std::size_t unknown = flight.sent_since_unknown(used);
+  const std::size_t free =
+      limits_.packets_per_path_max - std::min<std::size_t>(limits_.packets_per_path_max, unknown);
+  const std::uint64_t until_ordinary =
+      kPlacedInRowMax - 1 - flight.next_number(used) % kPlacedInRowMax;
+  const std::uint64_t in_segment = wire::PlacedName::kSegmentChunks - place;
+  const std::uint64_t packets =
+      std::min({fitting, std::uint64_t{free}, until_ordinary, in_segment});
+  if (packets == 0) return std::nullopt;
   return Way{.target = {permit.address + offset, permit.key, 0, link_},
              .name = {.slot = permit.slot,
                       .generation = permit.generation,
                       .chunk = static_cast<std::uint8_t>(place)},
-             .path = used};
+             .path = used,
+             .packets = packets};
 }
 
 std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const ChunkRef& chunk) {
@@ -187,8 +200,9 @@ std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const ChunkRef
   return std::span(usable.list).first(usable.paths.count());
 }
 
-void SendPlacing::on_sent(Time now) {
-  if (++unreported_ >= unreported_max_) next_trial_ = now + kLatePause;
+void SendPlacing::on_sent(Time now, std::size_t packets) {
+  unreported_ += static_cast<std::uint32_t>(packets);
+  if (unreported_ >= unreported_max_) next_trial_ = now + kLatePause;
   if (limits_.is_reliable && next_look_ == kNever) next_look_ = now + kLookPause;
 }
 

@@ -46,21 +46,22 @@ class SendPlacing {
 
   // --- permissions
   void on_permit(const wire::Permit& permit, std::uint64_t message);
-  // Where the chunk may be written, if it may; `path` becomes one that the link has. `name` lacks
-  // its flags. `whole` is the message, `chunk_bytes` the size of each of its chunks but the last.
+  // Where the chunk may be written, if it may, and the `packets` - 1 chunks after it; `path`
+  // becomes one that the link has. `name` lacks its flags. `whole` is the message, `chunk_bytes`
+  // the size of each of its chunks but the last.
   struct Way {
     wire::PlacedTarget target;
     wire::PlacedName name;
     wire::PathIndex path = 0;
+    std::size_t packets = 0;
   };
   std::optional<Way> way(Time now, const Flight& flight, const ChunkRef& chunk,
-                         const SentChunk& sent, std::span<const std::byte> whole,
+                         TrafficClass traffic_class, std::span<const std::byte> whole,
                          std::uint32_t chunk_bytes, wire::PathIndex path);
 
   // The paths that way() can offer for this chunk; empty if it will travel in an ordinary packet.
   std::span<const wire::PathIndex> paths_for(Time now, const ChunkRef& chunk);
-
-  void on_sent(Time now);  // a packet that way() permitted
+  void on_sent(Time now, std::size_t packets);  // that way() permitted
   // How many chunks of `chunk_bytes` of an exact message, from this one on, travel in ordinary
   // packets, without asking again: at least 1.
   std::size_t ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes);
