@@ -41,6 +41,7 @@ namespace dlcp::core {
   X(kLatePackets, "late_packets", "licensed packets that arrived after the end of their message") \
   X(kProbesSent, "probes_sent",                                                                   \
     "probes: the last packets of a burst were lost, or the peer answers late")                    \
+  X(kPingsSent, "pings_sent", "requests for a sign of life while a receive waits")                \
   X(kPathsAvoided, "paths_avoided",                                                               \
     "paths avoided because they lost most packets: check links and switches")                     \
   X(kPacketsReceived, "packets_received", "data packets accepted")                                \

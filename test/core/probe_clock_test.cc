@@ -64,6 +64,16 @@ TEST_CASE("with nothing in flight every interval doubles, up to a second") {
           std::vector<Duration>{10ms, 20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1s, 1s});
 }
 
+TEST_CASE("with nothing in flight and no answer the intervals double up to a 16th of the timeout") {
+  ProbeClock clock(30s);
+  constexpr ProbeClock::Terms kTerms{.answer_time = 20ms, .seldom = 60ms};
+  REQUIRE(pauses(clock, kStart, kTerms, 9, false) ==
+          std::vector<Duration>{20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1280ms, 1875ms, 1875ms});
+  const Time now = clock.next_timeout() - 1875ms;
+  clock.on_answer();
+  REQUIRE(pauses(clock, now, kTerms, 3, true) == std::vector<Duration>{1875ms, 60ms, 60ms});
+}
+
 TEST_CASE("progress makes the next probes quick again") {
   ProbeClock clock(30s);
   pauses(clock, kStart, kInFlight, 9, true);

@@ -14,11 +14,19 @@ constexpr unsigned kTogether = 4;      // probes at a time; each miss doubles up
 
 }  // namespace
 
+// Each round without an answer doubles the pause, because answers may wait for a busy host.
+Duration ProbeClock::seldom(const Terms& terms) const {
+  Duration pause = terms.seldom;
+  for (unsigned i = 1; i < unanswered_ && pause < longest_silent_pause_; ++i)
+    pause = std::min(2 * pause, longest_silent_pause_);
+  return pause;
+}
+
 // While something may be lost, the first probes follow each other quickly: if part of the fabric
 // has failed, probes or their answers may have taken that part.
 Duration ProbeClock::pause(const Terms& terms) const {
   const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
-  const Duration most = std::min(terms.outstanding ? kPauseMax : terms.seldom, longest_pause_);
+  const Duration most = std::min(terms.outstanding ? kPauseMax : seldom(terms), longest_pause_);
   Duration pause = first;
   for (unsigned i = terms.outstanding ? kStalledAfter : 0; i < fruitless_ && pause < most; ++i)
     pause *= 2;

@@ -15,15 +15,18 @@ class ProbeClock {
  public:
   static constexpr unsigned kStalledAfter = 3;  // probes without any answer
 
-  // No pause between probes is longer than a quarter of `peer_timeout`.
-  explicit ProbeClock(Duration peer_timeout) : longest_pause_(peer_timeout / 4) {}
+  // No pause between probes is longer than a quarter of `peer_timeout`, nor a sixteenth because
+  // there was no answer: the paths of the probes may be dead.
+  explicit ProbeClock(Duration peer_timeout)
+      : longest_pause_(peer_timeout / 4), longest_silent_pause_(peer_timeout / 16) {}
 
   struct Terms {
     Duration answer_time{};  // within which an answer normally arrives
     // Data is in flight and may be lost, or was lost and waits for retransmission: the next answer
     // is needed soon.
     bool outstanding = false;
-    Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is outstanding
+    // The longest pause while nothing is outstanding and the peer answers.
+    Duration seldom = std::chrono::seconds(1);
   };
   // Something is expected: the clock starts, or continues. On a short path the first probes while
   // something may be lost are early, because a lost tail waits for them. They do not count as
@@ -74,8 +77,10 @@ class ProbeClock {
  private:
   void plan(Time now, const Terms& terms);
   Duration pause(const Terms& terms) const;
+  Duration seldom(const Terms& terms) const;
 
   Duration longest_pause_;
+  Duration longest_silent_pause_;
   Time at_ = kNever;
   bool outstanding_ = false;  // when at_ was planned
   unsigned unanswered_ = 0;

@@ -13,10 +13,12 @@ namespace {
 
 // A silent peer is probed after kPingFirst, and then less often, but often enough to detect within
 // 100 ms that its process was killed. With very many connections the total rate of probes is
-// limited.
+// limited. If hosts are so busy that answers are late, the pauses grow with the answer time, so
+// that a connection is asked once while its data makes several round trips.
 constexpr Duration kPingFirst = 20ms;
 constexpr Duration kPingSeldom = 60ms;
 constexpr Duration kPingShare = 50us;  // per stream of this endpoint
+constexpr int kPingAnswerTimes = 4;
 
 }  // namespace
 
@@ -59,7 +61,8 @@ void RecvStream::watch(Time now) {
 
 ProbeClock::Terms RecvStream::ping_terms() const {
   const auto streams = static_cast<std::int64_t>(association_->streams_of_all());
-  return {.answer_time = kPingFirst,
+  const Duration several_answers = kPingAnswerTimes * ping_answers_.answer_time();
+  return {.answer_time = std::max(kPingFirst, several_answers),
           .outstanding = false,
           .seldom = std::max(kPingSeldom, streams * kPingShare)};
 }
@@ -265,6 +268,7 @@ void RecvStream::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathI
 }
 
 void RecvStream::on_pong(Time now, wire::PathIndex path) {
+  ping_answers_.on_pong(now);
   answered(now);
   association_->reply_on(path);
 }
@@ -363,7 +367,8 @@ bool RecvStream::take_message_end() {
   return std::exchange(ended_, queue_.completed()) != queue_.completed();
 }
 
-std::size_t RecvStream::poll_transmit(Time, FrameWriter& frames, std::span<wire::TxPacket> out) {
+std::size_t RecvStream::poll_transmit(Time now, FrameWriter& frames,
+                                      std::span<wire::TxPacket> out) {
   if (failed()) return 0;
   std::size_t count = 0;
   const wire::EndpointAddress& sender = association_->sender();
@@ -383,6 +388,8 @@ std::size_t RecvStream::poll_transmit(Time, FrameWriter& frames, std::span<wire:
   }
   for (; ping_clock_.due() > 0 && count < out.size(); ping_clock_.on_sent()) {
     frames.emit(wire::Ping{sender_token_}, association_->reply_path(), sender, out[count++]);
+    ping_answers_.on_ping(now);
+    counters_.add(Counter::kPingsSent);
     association_->turn_reply_path();
   }
   return count;

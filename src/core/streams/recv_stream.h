@@ -12,6 +12,7 @@
 #include "core/bounded_loss/lossy_receives.h"
 #include "core/channel/frame_writer.h"
 #include "core/endpoint_types.h"
+#include "core/liveness/ping_answers.h"
 #include "core/liveness/probe_clock.h"
 #include "core/paths/answer_turns.h"
 #include "core/streams/recv_queue.h"
@@ -101,6 +102,7 @@ class RecvStream : public Stream {
   std::optional<wire::Welcome> welcome_due_;
   bool started_due_ = false;
   ProbeClock ping_clock_;
+  PingAnswers ping_answers_;
 };
 
 }  // namespace dlcp::core

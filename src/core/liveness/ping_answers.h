@@ -1,0 +1,30 @@
+// How long the peer takes to answer PING. On a host with more work than processor time this is
+// seconds; PINGs in the usual rhythm would then take the time that the data needs.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class PingAnswers {
+ public:
+  void on_ping(Time now) { asked_at_ = std::min(asked_at_, now); }
+  void on_pong(Time now) {
+    if (asked_at_ == kNever) return;  // the second answer to PINGs that were sent together
+    const Duration took = now - std::exchange(asked_at_, kNever);
+    before_ = last_ == Duration::zero() ? took : last_;
+    last_ = took;
+  }
+  // The shorter of the last two: if a PING or PONG was lost, the measured time is too long.
+  Duration answer_time() const { return std::min(last_, before_); }
+
+ private:
+  Time asked_at_ = kNever;  // of the first PING since the last PONG
+  Duration last_{0};
+  Duration before_{0};
+};
+
+}  // namespace dlcp::core
