@@ -14,6 +14,10 @@
 namespace dlcp::cli {
 namespace {
 
+// Steps of connections between two looks at the clock. With many ranks on few cores one step takes
+// milliseconds, because each drives the whole engine.
+constexpr std::size_t kStepsPerLook = 64;
+
 class Stream {
  public:
   explicit Stream(Session& session);
@@ -135,14 +139,19 @@ bool Stream::done() const {
 
 void Stream::run() {
   begin();
-  for (std::uint64_t pass = 0; !done(); pass++) {
+  const std::size_t flows = sends_.size() + recvs_.size();
+  std::size_t steps = kStepsPerLook;
+  while (!done()) {
     bool moved = step_all();
     if (!moved) {
       for (auto& flow : recvs_)
         if ((moved = check(*flow))) break;
     }
     if (!moved) rest_();
-    if (pass % 64 == 0) housekeep();
+    steps += flows;
+    if (steps < kStepsPerLook) continue;
+    steps = 0;
+    housekeep();
   }
   report();
 }
