@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "catch.h"
@@ -42,6 +44,10 @@ struct ReadyCard final : Card {
   PermissionId permit(LinkId, std::span<std::byte>) override { return 0; }
   void revoke(PermissionId) override {}
   bool can_place_from(std::span<const std::byte>) override { return can_read; }
+  std::vector<std::string> reasons;
+  void copies(const wire::EndpointAddress&, std::string_view why) override {
+    reasons.emplace_back(why);
+  }
 };
 
 // The sender of message 0 of stream 0, with three segments.
@@ -262,6 +268,27 @@ TEST_CASE(
   sender.card.awaits = false;
   sender.placing.on_link(sender.now, {}, sender.flight);
   CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
+}
+
+TEST_CASE("the reason for copies is reported once, when the last LINK is sent without an answer") {
+  ReadyCard card;
+  const Time start = time_from_ns(1'000'000'000);
+  SendPlacing placing{start, card, wire::EndpointAddress{}, 16, 1ms};
+  unsigned links = 0;
+  Time now = start;
+  for (; placing.next_timeout() != kNever; now = placing.next_timeout()) {
+    CHECK(card.reasons.empty());
+    (void)placing.take_link(now, 1);
+    ++links;
+  }
+  CHECK(links == 12);
+  CHECK(card.reasons.size() == 1);
+}
+
+TEST_CASE("no reason for copies is reported if LINK is answered") {
+  Sender sender;
+  CHECK(sender.placing.next_timeout() == kNever);
+  CHECK(sender.card.reasons.empty());
 }
 
 TEST_CASE("LINK is not repeated for paths that the link does not have any more") {

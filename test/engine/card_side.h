@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "catch.h"
 #include "datapath/verbs/placement/fake_write_card.h"
@@ -55,7 +57,8 @@ struct Side {
     config.protection = protection;
     engine = std::make_unique<Engine>(
         std::move(opened), config, secrets_of(static_cast<std::uint64_t>(number)),
-        [](const LogLine&) {}, [](core::ContextId, const Error&) {});
+        [this](const LogLine& line) { lines.push_back(line.text); },
+        [](core::ContextId, const Error&) {});
   }
   std::uint64_t count_of(std::string_view name) const {
     for (const datapath::NamedCount& count : datapath->counts())
@@ -64,6 +67,7 @@ struct Side {
     return 0;
   }
 
+  std::vector<std::string> lines;  // of the log
   VerbsDatapath* datapath = nullptr;
   std::unique_ptr<Engine> engine;
 };

@@ -92,6 +92,25 @@ TEST_CASE("the card writes messages of two engines into the posted buffers") {
   CHECK(pair.a.engine->counters()[Counter::kPacketsRetransmitted] == 0);
 }
 
+TEST_CASE("the sender's log tells once that the peer's card places the data") {
+  Pair pair(PermissionKind::kRegion, PermissionKind::kRegion);
+  pair.warm_up();
+  CHECK(pair.a.lines ==
+        std::vector<std::string>{"data to 10.0.0.2 is placed by its card, over 4 queue pairs"});
+  CHECK(pair.b.lines.empty());
+}
+
+TEST_CASE("the sender's log tells that the peer copies the data, because its card places nothing") {
+  Pair pair(PermissionKind::kRegion, PermissionKind::kNone);
+  for (const Time end = steady_now() + 20s; pair.a.lines.empty() && steady_now() < end;)
+    pair.run_for(10ms);
+  REQUIRE(pair.a.lines.size() == 1);
+  CHECK(pair.a.lines.front() ==
+        "data to 10.0.0.2 is copied by its processor, because it does not answer LINK: its card "
+        "places nothing (see its log)");
+  CHECK(pair.b.lines.empty());
+}
+
 TEST_CASE("messages shorter than the buffer arrive, placed or not") {
   Pair pair(PermissionKind::kWindow, PermissionKind::kWindow);
   pair.warm_up();

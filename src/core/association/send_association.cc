@@ -63,7 +63,10 @@ void SendAssociation::establish(Time now, const wire::Started& started,
   prober_.size().agree(terms.payload_bytes, wire::overhead_bytes(terms.protection));
   window_.open(started.window_packets, started.window_epoch, terms.took);
   // A tag over the payload, or encryption, needs packets with headers.
-  if (config_.card != nullptr && terms.protection == wire::Protection::kHeader)
+  if (config_.card == nullptr) return;
+  if (terms.protection != wire::Protection::kHeader)
+    config_.card->copies(open_.peer, "it asks for tags over payloads, or for encryption");
+  else
     placing_ = std::make_unique<SendPlacing>(now, *config_.card, open_.peer, config_.paths,
                                              terms.shortest());
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "dlcp/traffic_class.h"
@@ -72,6 +73,9 @@ class Card {
   virtual bool is_device_memory(std::span<const std::byte>) { return false; }
   // True if packets can be sent from this memory.
   virtual bool can_place_from(std::span<const std::byte> memory) = 0;
+  // For the log: data to the peer travels in ordinary packets. Not called if open_link() or
+  // connect() has failed.
+  virtual void copies(const wire::EndpointAddress&, std::string_view /*why*/) {}
 };
 
 }  // namespace dlcp::core

@@ -32,6 +32,7 @@ constexpr std::uint64_t kPlacedInRowMax = std::uint64_t{1} << 24;
 SendPlacing::SendPlacing(Time now, Card& card, const wire::EndpointAddress& peer, std::size_t paths,
                          Duration round_trip)
     : card_(card),
+      peer_(peer),
       link_(card.open_link(peer, round_trip)),
       paths_(paths),
       unreported_max_(kUnprovenMax) {
@@ -122,6 +123,8 @@ wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
                                                        : kNever;
   next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
   sent_version_ = card_.introduction_version(link_);
+  if (tries_ == kTriesMax && limits_.payload_bytes_max == 0)
+    card_.copies(peer_, "it does not answer LINK: its card places nothing (see its log)");
   return {destination, card_.introduction(link_)};
 }
 

@@ -96,6 +96,7 @@ class SendPlacing {
   bool is_suspended(Time now) const { return unreported_ >= unreported_max_ && now < next_trial_; }
 
   Card& card_;
+  const wire::EndpointAddress peer_;
   LinkId link_ = 0;
   std::size_t paths_;
   std::array<Usable, kTrafficClassCount> usable_{};

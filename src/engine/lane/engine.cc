@@ -310,6 +310,8 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
 
 // Updates the live page, whose readers may also request exact transfers.
 void Engine::report(Time now) {
+  for (std::string& line : pump_.take_news())
+    notices_.log(LogLevel::kInfo, std::move(line));
   if (const auto exact = monitor_->exact_changed()) {
     endpoint_.forbid_loss(*exact);
     notices_.log(LogLevel::kWarn, *exact ? "`dlcp exact` was run: no data is lost from now on"

@@ -23,11 +23,18 @@ core::PermissionEvent::Kind kind_of(datapath::PermissionEvent::Kind kind) {
 
 core::LinkId CardDriver::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
   const auto link = placer_.open_link(peer, round_trip);
-  return link ? static_cast<core::LinkId>(link.value()) : 0;
+  if (!link) {
+    if (round_trip > Duration::zero()) news_.copied(peer, link.error().what);
+    return 0;
+  }
+  const auto id = static_cast<core::LinkId>(link.value());
+  if (round_trip > Duration::zero()) news_.opened(id, peer);
+  return id;
 }
 
 void CardDriver::close_link(core::LinkId link) {
   placer_.close_link(link_of(link));
+  news_.closed(link);
 }
 
 // A class without paths travels in ordinary packets, so a failure needs no further treatment.
@@ -54,7 +61,13 @@ std::uint32_t CardDriver::introduction_version(core::LinkId link) const {
 }
 
 bool CardDriver::connect(core::LinkId link, std::span<const std::byte> introduction) {
-  return static_cast<bool>(placer_.connect(link_of(link), introduction));
+  const Status connected = placer_.connect(link_of(link), introduction);
+  const std::size_t paths = placer_.paths(link_of(link), TrafficClass::kExact).count();
+  if (connected || paths > 0)
+    news_.connected(link, paths);
+  else
+    news_.failed(link, connected.error().what);
+  return static_cast<bool>(connected);
 }
 
 core::Card::Limits CardDriver::limits(core::LinkId link) const {
@@ -81,6 +94,10 @@ bool CardDriver::is_device_memory(std::span<const std::byte> memory) {
 
 bool CardDriver::can_place_from(std::span<const std::byte> memory) {
   return placer_.can_place_from(memory);
+}
+
+void CardDriver::copies(const wire::EndpointAddress& peer, std::string_view why) {
+  news_.copied(peer, why);
 }
 
 // ---- packets ----

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "core/placement/card.h"
 #include "datapath/datapath.h"
 #include "datapath/placer.h"
+#include "engine/pump/placing_news.h"
 #include "wire/data/placed_packet.h"
 
 namespace dlcp::engine {
@@ -32,6 +34,7 @@ class CardDriver final : public core::Card {
   void revoke(core::PermissionId id) override;
   bool is_device_memory(std::span<const std::byte> memory) override;
   bool can_place_from(std::span<const std::byte> memory) override;
+  void copies(const wire::EndpointAddress& peer, std::string_view why) override;
 
   // Sends packets of both kinds in order; returns how many were accepted.
   std::size_t send(datapath::Datapath& datapath, std::span<const wire::TxPacket> packets);
@@ -42,11 +45,13 @@ class CardDriver final : public core::Card {
   std::span<const core::PermissionEvent> poll_events(Time now);
   // True if poll_events() is due although the datapath's descriptor may not become readable.
   bool awaits_poll() const { return placer_.awaits_poll(); }
+  PlacingNews& news() { return news_; }
 
  private:
   std::size_t place(std::span<const wire::TxPacket> packets);
 
   datapath::Placer& placer_;
+  PlacingNews news_;
   std::array<datapath::PlacedPacket, kBatch> packets_;
   std::array<datapath::PlacedRun, kBatch> reported_runs_;
   std::array<datapath::PermissionEvent, kBatch> reported_events_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/endpoint.h"
@@ -50,6 +51,11 @@ class Pump {
   // The application has given up a request: its packets that wait here are not sent, and no event
   // reports it.
   void forget(core::ConnectionId connection, std::span<const std::byte> memory);
+
+  // Lines for the log about peers whose cards place data, or do not, since the last call.
+  std::vector<std::string> take_news() {
+    return card_ ? card_->news().take() : std::vector<std::string>{};
+  }
 
   // Handles placements that are complete; receive() does this, too.
   void take_placed(Time now);
