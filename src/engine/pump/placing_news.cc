@@ -7,7 +7,7 @@
 namespace dlcp::engine {
 namespace {
 
-std::string host_of(const wire::EndpointAddress& peer) {
+std::string host_text(const wire::EndpointAddress& peer) {
   const auto address = datapath::decode_device_address(peer);
   return address ? to_string(address->ip) : "a host";
 }
@@ -15,7 +15,7 @@ std::string host_of(const wire::EndpointAddress& peer) {
 }  // namespace
 
 void PlacingNews::opened(core::LinkId link, const wire::EndpointAddress& peer) {
-  hosts_[link] = host_of(peer);
+  hosts_[link] = host_text(peer);
 }
 
 void PlacingNews::connected(core::LinkId link, std::size_t paths) {
@@ -31,7 +31,7 @@ void PlacingNews::failed(core::LinkId link, std::string_view why) {
 }
 
 void PlacingNews::copied(const wire::EndpointAddress& peer, std::string_view why) {
-  copied(host_of(peer), why);
+  copied(host_text(peer), why);
 }
 
 void PlacingNews::copied(const std::string& host, std::string_view why) {
