@@ -2,7 +2,7 @@
 // format, and it completes no sum to which a worker has not contributed.
 #include <vector>
 
-#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/aggregator/switch_aggregator.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

@@ -7,7 +7,7 @@
 
 #include "collective/switchml/switch_hello.h"
 #include "collective/switchml/switch_name.h"
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

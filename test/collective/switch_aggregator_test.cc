@@ -1,6 +1,6 @@
 // The simulated SwitchML switch, packet by packet; then with four workers over a simulated network
 // that loses, duplicates and reorders.
-#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/aggregator/switch_aggregator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 #include "util/rng.h"
 
 using namespace dlcp;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/aggregator/switch_aggregator.h"
 #include "collective/switchml/switch_name.h"
 
 using namespace dlcp;

@@ -1,5 +1,5 @@
 // Which packets are retransmitted and when, to the nanosecond.
-#include "collective/switchml/switch_repair.h"
+#include "collective/switchml/worker/switch_repair.h"
 
 #include "catch.h"
 

@@ -1,6 +1,6 @@
 // SwitchML's packets byte by byte, the conversion of floats to integers, and one worker with a
 // switch that the test plays.
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 
 #include <cmath>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "collective/switchml/switch_scale.h"
+#include "collective/switchml/worker/switch_scale.h"
 
 using namespace dlcp;
 using namespace dlcp::collective;

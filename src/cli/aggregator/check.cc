@@ -15,7 +15,7 @@
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/options/options.h"
 #include "cli/command_line/output/json_text.h"
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::cli {

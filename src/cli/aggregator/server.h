@@ -1,7 +1,7 @@
-// The sockets around collective/switchml/switch_aggregator: worker i sends to port P + i, which
-// identifies it, and receives its answers from that port. The first packet at a port fixes the
-// worker's address. Another source port of the same address is a restarted worker; another address
-// is a stranger.
+// The sockets around collective/switchml/aggregator/switch_aggregator: worker i sends to port P +
+// i, which identifies it, and receives its answers from that port. The first packet at a port fixes
+// the worker's address. Another source port of the same address is a restarted worker; another
+// address is a stranger.
 #pragma once
 
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/aggregator/switch_aggregator.h"
 #include "util/result.h"
 #include "util/rng.h"
 #include "util/system/fd.h"

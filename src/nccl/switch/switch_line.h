@@ -1,6 +1,6 @@
-// One rank's connection to a switch that adds (collective/switchml/switch_worker): a UDP socket,
-// driven by its callers like the group's connections. If nothing arrives from the switch, it sends
-// a query to test that the switch still answers.
+// One rank's connection to a switch that adds (collective/switchml/worker/switch_worker): a UDP
+// socket, driven by its callers like the group's connections. If nothing arrives from the switch,
+// it sends a query to test that the switch still answers.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 
 #include "collective/switchml/switch_hello.h"
 #include "collective/switchml/switch_name.h"
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 #include "util/result.h"
 #include "util/system/fd.h"
 #include "util/time.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "collective/switchml/switch_packet.h"
-#include "collective/switchml/switch_repair.h"
+#include "collective/switchml/worker/switch_repair.h"
 #include "util/time.h"
 
 namespace dlcp::collective {

@@ -1,4 +1,4 @@
-#include "collective/switchml/switch_repair.h"
+#include "collective/switchml/worker/switch_repair.h"
 
 #include <algorithm>
 

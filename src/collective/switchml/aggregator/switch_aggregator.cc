@@ -1,4 +1,4 @@
-#include "collective/switchml/switch_aggregator.h"
+#include "collective/switchml/aggregator/switch_aggregator.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "collective/switchml/switch_worker.h"
+#include "collective/switchml/worker/switch_worker.h"
 
 #include <algorithm>
 
-#include "collective/switchml/switch_scale.h"
+#include "collective/switchml/worker/switch_scale.h"
 
 namespace dlcp::collective {
 namespace {

@@ -1,4 +1,4 @@
-#include "collective/switchml/switch_scale.h"
+#include "collective/switchml/worker/switch_scale.h"
 
 #include <algorithm>
 #include <bit>
