@@ -1,5 +1,5 @@
 // Listeners to which the peer will not connect.
-#include "engine/lane/listeners.h"
+#include "engine/lane/connections/listeners.h"
 
 #include <algorithm>
 #include <memory>

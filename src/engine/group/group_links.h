@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collective/calls/transfer.h"
-#include "engine/lane/connection.h"
+#include "engine/lane/connections/connection.h"
 #include "engine/lane/engine.h"
 
 namespace dlcp::engine {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "datapath/datapath.h"
-#include "engine/lane/connection_table.h"
-#include "engine/lane/listeners.h"
+#include "engine/lane/connections/connection_table.h"
+#include "engine/lane/connections/listeners.h"
 #include "engine/lane/notices.h"
 #include "engine/pump/pump.h"
 #include "engine/thread/presence.h"

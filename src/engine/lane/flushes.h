@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "datapath/placer.h"
-#include "engine/lane/connection_table.h"
+#include "engine/lane/connections/connection_table.h"
 #include "engine/thread/presence.h"
 
 namespace dlcp::engine {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/bounded_loss/licence.h"
-#include "engine/lane/connection.h"
+#include "engine/lane/connections/connection.h"
 #include "engine/lane/engine.h"
 #include "util/result.h"
 

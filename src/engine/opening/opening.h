@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "engine/lane/connection.h"
+#include "engine/lane/connections/connection.h"
 #include "engine/opening/bundle.h"
 #include "engine/opening/route.h"
 #include "engine/opening/ways.h"

@@ -1,6 +1,6 @@
 // The request table. A slot is found by its index; the name contains a generation, so that stale
 // names find nothing.
-#include "engine/lane/connection.h"
+#include "engine/lane/connections/connection.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "engine/lane/listeners.h"
+#include "engine/lane/connections/listeners.h"
 
 #include <utility>
 

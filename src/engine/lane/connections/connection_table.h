@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "engine/lane/connection.h"
+#include "engine/lane/connections/connection.h"
 
 namespace dlcp::engine {
 
