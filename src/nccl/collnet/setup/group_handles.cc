@@ -1,4 +1,4 @@
-#include "nccl/collnet/group_handles.h"
+#include "nccl/collnet/setup/group_handles.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "nccl/collnet/rails.h"
+#include "nccl/collnet/setup/rails.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "nccl/collnet/hub_group.h"
+#include "nccl/collnet/setup/hub_group.h"
 
 #include <algorithm>
 #include <chrono>
