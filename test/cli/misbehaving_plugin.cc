@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "nccl/abi/net_v11.h"
+#include "nccl/abi/net/net_v11.h"
 
 using namespace dlcp::nccl;
 

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "collective_group.h"
 #include "exchange.h"
-#include "nccl/abi/net_v10.h"
+#include "nccl/abi/net/net_v10.h"
 #include "nccl/abi/tuner.h"
 
 namespace {

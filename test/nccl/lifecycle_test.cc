@@ -12,8 +12,8 @@
 
 #include "catch.h"
 #include "exchange.h"
-#include "nccl/abi/net_v6.h"
-#include "nccl/abi/net_v8.h"
+#include "nccl/abi/net/net_v6.h"
+#include "nccl/abi/net/net_v8.h"
 #include "plugin.h"
 
 namespace {

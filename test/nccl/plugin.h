@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nccl/abi/net_v12.h"
+#include "nccl/abi/net/net_v12.h"
 
 namespace dlcp::test {
 

@@ -13,7 +13,7 @@
 #include "catch.h"
 #include "exchange.h"
 #include "nccl/abi/collnet.h"
-#include "nccl/abi/net_v8.h"
+#include "nccl/abi/net/net_v8.h"
 #include "sanitized.h"
 
 namespace {

@@ -2,8 +2,8 @@
 #include "nccl/net/properties.h"
 
 #include "catch.h"
-#include "nccl/abi/net_v12.h"
-#include "nccl/abi/net_v6.h"
+#include "nccl/abi/net/net_v12.h"
+#include "nccl/abi/net/net_v6.h"
 
 using namespace dlcp;
 using namespace dlcp::nccl;

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "interface_choice.h"
-#include "nccl/abi/net_v11.h"
-#include "nccl/abi/net_v8.h"
+#include "nccl/abi/net/net_v11.h"
+#include "nccl/abi/net/net_v8.h"
 #include "socket_pair.h"
 
 namespace reftcp {

@@ -58,7 +58,7 @@ class CheckLayers(unittest.TestCase):
                 self.breaks("arrow", f"src/{layer}/a.cc", HEAD + f'#include "{target}"\n', line=2)
 
     def test_the_tool_may_use_the_abi_structs(self):
-        self.passes({"src/cli/bench/a.cc": HEAD + '#include "nccl/abi/net_v8.h"\n'})
+        self.passes({"src/cli/bench/a.cc": HEAD + '#include "nccl/abi/net/net_v8.h"\n'})
 
     def test_switch_and_public_headers_see_include_only(self):
         self.breaks("arrow", "switch/a.cc", HEAD + '#include "util/time.h"\n')

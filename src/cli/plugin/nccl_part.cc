@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "nccl/abi/profiler_v4.h"
-#include "nccl/abi/profiler_v5.h"
-#include "nccl/abi/profiler_v6.h"
+#include "nccl/abi/profiler/profiler_v4.h"
+#include "nccl/abi/profiler/profiler_v5.h"
+#include "nccl/abi/profiler/profiler_v6.h"
 
 namespace dlcp::cli {
 namespace {

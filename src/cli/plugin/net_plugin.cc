@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "cli/own_plugin.h"
-#include "nccl/abi/net_v11.h"
-#include "nccl/abi/net_v12.h"
-#include "nccl/abi/net_v6.h"
-#include "nccl/abi/net_v7.h"
-#include "nccl/abi/net_v8.h"
+#include "nccl/abi/net/net_v11.h"
+#include "nccl/abi/net/net_v12.h"
+#include "nccl/abi/net/net_v6.h"
+#include "nccl/abi/net/net_v7.h"
+#include "nccl/abi/net/net_v8.h"
 
 namespace dlcp::cli {
 namespace {

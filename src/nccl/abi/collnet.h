@@ -4,11 +4,11 @@
 #pragma once
 
 #include "nccl/abi/collnet_calls.h"
-#include "nccl/abi/net_v10.h"
-#include "nccl/abi/net_v11.h"
-#include "nccl/abi/net_v12.h"
-#include "nccl/abi/net_v8.h"
-#include "nccl/abi/net_v9.h"
+#include "nccl/abi/net/net_v10.h"
+#include "nccl/abi/net/net_v11.h"
+#include "nccl/abi/net/net_v12.h"
+#include "nccl/abi/net/net_v8.h"
+#include "nccl/abi/net/net_v9.h"
 
 namespace dlcp::nccl {
 

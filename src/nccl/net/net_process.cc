@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/settings/environment.h"
-#include "nccl/abi/net_v11.h"
+#include "nccl/abi/net/net_v11.h"
 #include "nccl/loss/licensing.h"
 #include "nccl/net/net.h"
 #include "nccl/net/net_attributes.h"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "nccl/abi/profiler.h"
+#include "nccl/abi/profiler/profiler.h"
 #include "nccl/context/guard.h"
 #include "nccl/profile/call.h"
 #include "nccl/profiler/event_table.h"

@@ -1,12 +1,12 @@
-// NCCL's net interface, version 12 (NCCL 2.30): version 11 with longer properties.
-#include "nccl/abi/net_v12.h"
+// NCCL's net interface, version 11 (NCCL 2.28, 2.29): a context per communicator.
+#include "nccl/abi/net/net_v11.h"
 
 #include "nccl/net/net.h"
 
 namespace dlcp::nccl {
 namespace {
 
-ResultCode init(void** context, std::uint64_t comm_id, NetCommConfigV12* config, DebugLogger logger,
+ResultCode init(void** context, std::uint64_t comm_id, NetCommConfigV11* config, DebugLogger logger,
                 ProfilerCallback callback) noexcept {
   const int communicator_class = config != nullptr ? config->trafficClass : kUndefined;
   return net::init_communicator(context, comm_id, communicator_class, logger, callback);
@@ -35,11 +35,11 @@ ResultCode receive(void* comm, int count, void** data, std::size_t* bytes, int*,
 }  // namespace dlcp::nccl
 
 // extern "C" without braces: inside braces, a const table has internal linkage.
-extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV12 ncclNetPlugin_v12 = {
+extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV11 ncclNetPlugin_v11 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,
     .devices = dlcp::nccl::net::devices,
-    .getProperties = dlcp::nccl::net::get_properties<dlcp::nccl::NetPropertiesV12>,
+    .getProperties = dlcp::nccl::net::get_properties<dlcp::nccl::NetPropertiesV11>,
     .listen = dlcp::nccl::net::listen,
     .connect = dlcp::nccl::connect,
     .accept = dlcp::nccl::accept,

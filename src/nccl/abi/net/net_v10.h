@@ -2,7 +2,7 @@
 // connect, and profiler handles with each operation. The properties are unchanged.
 #pragma once
 
-#include "nccl/abi/net_v9.h"
+#include "nccl/abi/net/net_v9.h"
 
 namespace dlcp::nccl {
 

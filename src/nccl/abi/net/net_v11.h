@@ -1,20 +1,32 @@
-// NCCL's net interface, version 12 (NCCL 2.30): version 11 with eight devices per virtual NIC
-// instead of four, which moves the later fields of the properties, and with rail and plane numbers.
+// NCCL's net interface, version 11 (NCCL 2.28): one context per communicator, opened by init and
+// closed by finalize, and setNetAttr, which states the collective of the next operations.
 #pragma once
 
-#include "nccl/abi/net_v11.h"
+#include "nccl/abi/net/net_v10.h"
 
 namespace dlcp::nccl {
 
-struct NetVDevicePropertiesV12 {
-  int ndevs;
-  int devs[8];
+using NetVDevicePropertiesV11 = NetVDevicePropertiesV10;
+using NetCommConfigV11 = NetCommConfigV10;
+
+struct NetCommAttrV11 {
+  std::int32_t maxConcurrentPeers;
+  std::int32_t minConcurrentPeers;
+  std::int32_t maxFlowsPerPeer;
+  std::int32_t minFlowsPerPeer;
 };
 
-using NetCommConfigV12 = NetCommConfigV11;
-using NetAttrV12 = NetAttrV11;
+// Bit masks: 1 << the function, algorithm or protocol in NCCL's numbering; all ones if undefined.
+// algo and proto are outdated unless op is one of the five collectives (bits 0 to 4).
+struct NetAttrV11 {
+  NetCommAttrV11 sendCommAttr;
+  NetCommAttrV11 recvCommAttr;
+  std::uint32_t op;
+  std::uint32_t algo;
+  std::uint32_t proto;
+};
 
-struct NetPropertiesV12 {
+struct NetPropertiesV11 {
   char* name;
   char* pciPath;
   std::uint64_t guid;
@@ -28,20 +40,18 @@ struct NetPropertiesV12 {
   int maxRecvs;
   int netDeviceType;  // kNetDeviceHost
   int netDeviceVersion;
-  NetVDevicePropertiesV12 vProps;
+  NetVDevicePropertiesV11 vProps;
   std::size_t maxP2pBytes;  // largest send or receive, at most kMaxNetBytes
   std::size_t maxCollBytes;
   int maxMultiRequestSize;  // requests in one multi-request
-  std::int16_t railId;      // kUndefined if unknown
-  std::int16_t planeId;     // kUndefined if unknown
 };
 
-struct NetV12 {
+struct NetV11 {
   const char* name;
-  ResultCode (*init)(void** ctx, std::uint64_t commId, NetCommConfigV12* config, DebugLogger logger,
+  ResultCode (*init)(void** ctx, std::uint64_t commId, NetCommConfigV11* config, DebugLogger logger,
                      ProfilerCallback profiler);
   ResultCode (*devices)(int* ndev);
-  ResultCode (*getProperties)(int dev, NetPropertiesV12* props);
+  ResultCode (*getProperties)(int dev, NetPropertiesV11* props);
   ResultCode (*listen)(void* ctx, int dev, void* handle, void** listenComm);
   ResultCode (*connect)(void* ctx, int dev, void* handle, void** sendComm,
                         NetDeviceHandle** sendDevComm);
@@ -62,11 +72,11 @@ struct NetV12 {
   ResultCode (*closeListen)(void* listenComm);
   ResultCode (*getDeviceMr)(void* comm, void* mhandle, void** dptr_mhandle);
   ResultCode (*irecvConsumed)(void* recvComm, int n, void* request);
-  ResultCode (*makeVDevice)(int* d, NetVDevicePropertiesV12* props);
+  ResultCode (*makeVDevice)(int* d, NetVDevicePropertiesV11* props);
   ResultCode (*finalize)(void* ctx);
-  ResultCode (*setNetAttr)(void* ctx, NetAttrV12* attr);
+  ResultCode (*setNetAttr)(void* ctx, NetAttrV11* attr);
 };
 
-inline constexpr const char* kNetSymbolV12 = "ncclNetPlugin_v12";
+inline constexpr const char* kNetSymbolV11 = "ncclNetPlugin_v11";
 
 }  // namespace dlcp::nccl

@@ -1,6 +1,6 @@
 // NCCL's net interface, version 9 (NCCL 2.24, 2.25): sizes of any length, and virtual devices.
 // makeVDevice is absent, so NCCL creates no virtual devices.
-#include "nccl/abi/net_v9.h"
+#include "nccl/abi/net/net_v9.h"
 
 #include "nccl/net/net.h"
 

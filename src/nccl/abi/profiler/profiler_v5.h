@@ -2,7 +2,7 @@
 // communicator's ID as the first argument of init.
 #pragma once
 
-#include "nccl/abi/profiler_v4.h"
+#include "nccl/abi/profiler/profiler_v4.h"
 
 namespace dlcp::nccl {
 

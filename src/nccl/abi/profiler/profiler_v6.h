@@ -1,7 +1,7 @@
 // NCCL's profiler interface, version 6 (NCCL 2.29): version 5 plus events of copy engines.
 #pragma once
 
-#include "nccl/abi/profiler_v5.h"
+#include "nccl/abi/profiler/profiler_v5.h"
 
 namespace dlcp::nccl {
 

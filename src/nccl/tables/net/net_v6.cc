@@ -1,5 +1,5 @@
 // NCCL's net interface, version 6 (NCCL 2.13 to 2.19): int sizes, no context.
-#include "nccl/abi/net_v6.h"
+#include "nccl/abi/net/net_v6.h"
 
 #include "nccl/net/net.h"
 

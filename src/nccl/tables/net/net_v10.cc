@@ -1,6 +1,6 @@
 // NCCL's net interface, version 10 (NCCL 2.26, 2.27): a traffic class at each connect, and handles
 // with which the profiler identifies operations. setNetAttr is only in later versions.
-#include "nccl/abi/net_v10.h"
+#include "nccl/abi/net/net_v10.h"
 
 #include "nccl/net/net.h"
 

@@ -1,6 +1,6 @@
 // NCCL's net interface, version 8 (NCCL 2.20 to 2.23): version 6 with handles for offload, which a
 // host plugin does not use.
-#include "nccl/abi/net_v8.h"
+#include "nccl/abi/net/net_v8.h"
 
 #include "nccl/net/net.h"
 

@@ -1,7 +1,7 @@
 // NCCL's profiler interface, version 4 (NCCL 2.27).
 #pragma once
 
-#include "nccl/abi/profiler.h"
+#include "nccl/abi/profiler/profiler.h"
 
 namespace dlcp::nccl {
 

@@ -1,5 +1,5 @@
-// NCCL's profiler interface, version 5 (NCCL 2.28).
-#include "nccl/abi/profiler_v5.h"
+// NCCL's profiler interface, version 6 (NCCL 2.29 and later).
+#include "nccl/abi/profiler/profiler_v6.h"
 
 #include "nccl/net/properties.h"
 #include "nccl/profiler/profiler.h"
@@ -16,10 +16,10 @@ ResultCode init(void** context, std::uint64_t comm_id, int* mask, const char*, i
 }  // namespace dlcp::nccl
 
 // extern "C" without braces: inside braces, a const table has internal linkage.
-extern "C" __attribute__((visibility("default"))) const dlcp::nccl::ProfilerV5 ncclProfiler_v5 = {
+extern "C" __attribute__((visibility("default"))) const dlcp::nccl::ProfilerV6 ncclProfiler_v6 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,
-    .startEvent = dlcp::nccl::profiler::start_event<dlcp::nccl::ProfilerEventV5>,
+    .startEvent = dlcp::nccl::profiler::start_event<dlcp::nccl::ProfilerEventV6>,
     .stopEvent = dlcp::nccl::profiler::stop_event,
     .recordEventState = dlcp::nccl::profiler::record_event_state,
     .finalize = dlcp::nccl::profiler::finalize,
