@@ -1,4 +1,4 @@
-#include "cli/driver/collnet_calls.h"
+#include "cli/driver/collnet/collnet_calls.h"
 
 #include "catch.h"
 

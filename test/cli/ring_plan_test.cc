@@ -1,4 +1,4 @@
-#include "cli/driver/ring_plan.h"
+#include "cli/driver/ring/ring_plan.h"
 
 #include <deque>
 

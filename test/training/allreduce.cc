@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/driver/collnet_reducer.h"
-#include "cli/driver/ring_channel.h"
+#include "cli/driver/collnet/collnet_reducer.h"
+#include "cli/driver/ring/ring_channel.h"
 #include "cli/plugin/collnet_plugin.h"
 #include "cli/plugin/nccl_part.h"
 #include "cli/plugin/net_plugin.h"

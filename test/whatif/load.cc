@@ -27,8 +27,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/driver/collnet_reducer.h"
-#include "cli/driver/ring_channel.h"
+#include "cli/driver/collnet/collnet_reducer.h"
+#include "cli/driver/ring/ring_channel.h"
 #include "cli/plugin/collnet_plugin.h"
 #include "cli/plugin/nccl_part.h"
 #include "cli/plugin/net_plugin.h"

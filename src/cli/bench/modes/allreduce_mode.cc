@@ -10,8 +10,8 @@
 #include "cli/bench/modes/rounds.h"
 #include "cli/bench/own_servers.h"
 #include "cli/data/reduce_data.h"
-#include "cli/driver/collnet_reducer.h"
-#include "cli/driver/ring_channel.h"
+#include "cli/driver/collnet/collnet_reducer.h"
+#include "cli/driver/ring/ring_channel.h"
 #include "cli/launch/clock.h"
 
 namespace dlcp::cli {

@@ -4,7 +4,7 @@
 
 #include "cli/bench/modes/rounds.h"
 #include "cli/data/reduce_data.h"
-#include "cli/driver/plan_rank.h"
+#include "cli/driver/plan/plan_rank.h"
 
 namespace dlcp::cli {
 namespace {

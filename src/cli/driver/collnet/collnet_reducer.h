@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/driver/all_reducer.h"
-#include "cli/driver/collnet_calls.h"
+#include "cli/driver/collnet/collnet_calls.h"
 #include "cli/driver/reduce.h"
 #include "cli/driver/slots.h"
 #include "cli/plugin/collnet_plugin.h"

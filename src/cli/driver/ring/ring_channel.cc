@@ -1,4 +1,4 @@
-#include "cli/driver/ring_channel.h"
+#include "cli/driver/ring/ring_channel.h"
 
 #include <algorithm>
 

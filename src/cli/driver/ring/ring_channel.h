@@ -11,7 +11,7 @@
 #include "cli/driver/canary.h"
 #include "cli/driver/lane.h"
 #include "cli/driver/reduce.h"
-#include "cli/driver/ring_plan.h"
+#include "cli/driver/ring/ring_plan.h"
 #include "cli/plugin/nccl_part.h"
 #include "cli/plugin/net_plugin.h"
 

@@ -1,4 +1,4 @@
-#include "cli/driver/plan_rank.h"
+#include "cli/driver/plan/plan_rank.h"
 
 #include <algorithm>
 #include <numeric>

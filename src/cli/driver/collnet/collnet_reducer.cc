@@ -1,4 +1,4 @@
-#include "cli/driver/collnet_reducer.h"
+#include "cli/driver/collnet/collnet_reducer.h"
 
 #include <unistd.h>
 
