@@ -3,7 +3,7 @@
 // are in range.
 #include <algorithm>
 
-#include "cli/hub/caller.h"
+#include "cli/hub/admission/caller.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;

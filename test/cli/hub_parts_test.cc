@@ -1,6 +1,6 @@
 // Parts of dlcp-hub: its tenants, and the parsing of a connection's bytes.
 #include "catch.h"
-#include "cli/hub/caller.h"
+#include "cli/hub/admission/caller.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;

@@ -16,7 +16,7 @@
 #include "cli/command_line/end_signals.h"
 #include "cli/command_line/options/options.h"
 #include "cli/command_line/text_file.h"
-#include "cli/hub/front.h"
+#include "cli/hub/admission/front.h"
 #include "cli/hub/verbs.h"
 #include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"

@@ -1,4 +1,4 @@
-#include "cli/hub/drivers.h"
+#include "cli/hub/jobs/drivers.h"
 
 #include <sched.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/hub/caller.h"
-#include "cli/hub/drivers.h"
-#include "cli/hub/job.h"
+#include "cli/hub/admission/caller.h"
+#include "cli/hub/jobs/drivers.h"
+#include "cli/hub/jobs/job.h"
 #include "util/hash/siphash.h"
 #include "util/system/fd.h"
 

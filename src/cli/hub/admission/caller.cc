@@ -1,4 +1,4 @@
-#include "cli/hub/caller.h"
+#include "cli/hub/admission/caller.h"
 
 #include <algorithm>
 

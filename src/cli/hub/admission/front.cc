@@ -1,4 +1,4 @@
-#include "cli/hub/front.h"
+#include "cli/hub/admission/front.h"
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>

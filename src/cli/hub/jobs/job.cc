@@ -1,4 +1,4 @@
-#include "cli/hub/job.h"
+#include "cli/hub/jobs/job.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/hub/job.h"
+#include "cli/hub/jobs/job.h"
 
 namespace dlcp::cli {
 
