@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 
 namespace dlcp::simulate {
 namespace {

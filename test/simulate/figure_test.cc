@@ -1,9 +1,9 @@
-#include "simulate/figures/figure.h"
+#include "simulate/experiment/figure.h"
 
 #include <set>
 
 #include "catch.h"
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

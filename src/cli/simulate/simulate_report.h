@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulate/figures/figure.h"
+#include "simulate/experiment/figure.h"
 #include "simulate/validation.h"
 
 namespace dlcp::cli {

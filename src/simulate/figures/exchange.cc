@@ -1,7 +1,7 @@
 // F6: all-to-all, as in mixtures of experts.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

@@ -1,7 +1,7 @@
 // F5: a permutation while one cable of the fabric differs from routing's assumption.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

@@ -1,7 +1,7 @@
 // F4: many hosts send to one host at the same time.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

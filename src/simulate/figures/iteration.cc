@@ -1,7 +1,7 @@
 // F2: the duration of a training step, by algorithm, speed and loss.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/training_step.h"
 
 namespace dlcp::simulate {

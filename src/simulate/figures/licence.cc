@@ -1,7 +1,7 @@
 // F9: the gain of a licence over exact mode, under random loss and in incast.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

@@ -2,7 +2,7 @@
 // job in exact mode.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

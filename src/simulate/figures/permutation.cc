@@ -1,7 +1,7 @@
 // F3: a permutation, by number of paths, size and oversubscription.
 #include <fmt/format.h>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

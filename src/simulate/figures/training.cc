@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

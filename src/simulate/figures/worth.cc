@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "simulate/load/workloads.h"
 
 namespace dlcp::simulate {

@@ -1,4 +1,4 @@
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 
 #include <fmt/format.h>
 

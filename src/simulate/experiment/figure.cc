@@ -1,4 +1,4 @@
-#include "simulate/figures/figure.h"
+#include "simulate/experiment/figure.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "simulate/figures/series.h"
+#include "simulate/experiment/series.h"
 #include "util/text/markup.h"
 
 namespace dlcp::simulate {

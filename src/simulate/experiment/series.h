@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simulate/contest.h"
-#include "simulate/figures/figure.h"
+#include "simulate/experiment/figure.h"
 
 namespace dlcp::simulate {
 
