@@ -1,5 +1,5 @@
 // Lists of many similar messages: each hint once, and the first ten messages of each kind.
-#include "switch/cli/message_list.h"
+#include "switch/cli/report/message_list.h"
 
 #include "catch.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "catch.h"
-#include "switch/cli/folder.h"
 #include "switch/cli/load.h"
+#include "switch/cli/output_folder/folder.h"
 #include "switch/vendors/vendor.h"
 
 using namespace dlcp::fabric;

@@ -1,4 +1,4 @@
-#include "switch/cli/plan_text.h"
+#include "switch/cli/report/plan_text.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // `dlcp-switch telemetry`: files for Prometheus, gnmic and Grafana that monitor the fabric's
 // queues.
-#include "switch/cli/fabric_files.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/output_folder/fabric_files.h"
+#include "switch/cli/verbs/verbs.h"
 #include "switch/telemetry/collect.h"
 #include "switch/telemetry/dashboard.h"
 #include "switch/telemetry/rules.h"

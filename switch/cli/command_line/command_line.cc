@@ -1,4 +1,4 @@
-#include "switch/cli/command_line.h"
+#include "switch/cli/command_line/command_line.h"
 
 #include <fmt/core.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "switch/cli/help.h"
-#include "switch/cli/verbs.h"
-#include "switch/cli/wrap.h"
+#include "switch/cli/command_line/help.h"
+#include "switch/cli/command_line/wrap.h"
+#include "switch/cli/verbs/verbs.h"
 #include "switch/model/intent_keys.h"
 
 // CLI11's header takes five seconds to compile in each file that includes it: only this one and

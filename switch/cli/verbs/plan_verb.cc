@@ -1,9 +1,9 @@
 // `dlcp-switch plan`: prints the numbers, and with --explain their derivation.
 #include <fmt/core.h>
 
-#include "switch/cli/output.h"
-#include "switch/cli/plan_text.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/report/plan_text.h"
+#include "switch/cli/verbs/verbs.h"
 
 namespace dlcp::fabric::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "switch/cli/folder.h"
+#include "switch/cli/output_folder/folder.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>

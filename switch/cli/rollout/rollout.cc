@@ -1,4 +1,4 @@
-#include "switch/cli/rollout.h"
+#include "switch/cli/rollout/rollout.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "switch/cli/output.h"
+#include "switch/cli/report/output.h"
 
 namespace dlcp::fabric::cli {
 namespace {

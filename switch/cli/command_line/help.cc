@@ -1,6 +1,6 @@
-#include "switch/cli/help.h"
+#include "switch/cli/command_line/help.h"
 
-#include "switch/cli/wrap.h"
+#include "switch/cli/command_line/wrap.h"
 
 namespace dlcp::fabric::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include <iterator>
 #include <map>
 
-#include "switch/cli/folder.h"
-#include "switch/cli/message_list.h"
-#include "switch/cli/output.h"
-#include "switch/cli/report.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/output_folder/folder.h"
+#include "switch/cli/report/message_list.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/report/report.h"
+#include "switch/cli/verbs/verbs.h"
 
 namespace dlcp::fabric::cli {
 namespace {

@@ -1,9 +1,9 @@
-#include "switch/cli/fabric_files.h"
+#include "switch/cli/output_folder/fabric_files.h"
 
 #include <fmt/core.h>
 
-#include "switch/cli/folder.h"
-#include "switch/cli/output.h"
+#include "switch/cli/output_folder/folder.h"
+#include "switch/cli/report/output.h"
 
 namespace dlcp::fabric::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "switch/cli/message_list.h"
-#include "switch/cli/output.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/report/message_list.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/verbs/verbs.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "switch/check/trace.h"
-#include "switch/cli/output.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/verbs/verbs.h"
 #include "switch/model/intent_keys.h"
 
 namespace dlcp::fabric::cli {

@@ -1,4 +1,4 @@
-#include "switch/cli/output.h"
+#include "switch/cli/report/output.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "switch/cli/message_list.h"
+#include "switch/cli/report/message_list.h"
 
 namespace dlcp::fabric::cli {
 namespace {

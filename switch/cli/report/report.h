@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "switch/cli/canary.h"
+#include "switch/cli/rollout/canary.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {

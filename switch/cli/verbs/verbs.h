@@ -6,7 +6,7 @@
 
 #include "switch/cli/exit_code.h"
 #include "switch/cli/load.h"
-#include "switch/cli/rollout.h"
+#include "switch/cli/rollout/rollout.h"
 
 namespace dlcp::fabric::cli {
 

@@ -1,4 +1,4 @@
-#include "switch/cli/canary.h"
+#include "switch/cli/rollout/canary.h"
 
 #include <fmt/core.h>
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "switch/cli/sample.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/verbs/verbs.h"
 
 namespace dlcp::fabric::cli {
 namespace {

@@ -1,6 +1,6 @@
 // `dlcp-switch rollout`: writes the order of change of a whole fabric as files for Ansible.
-#include "switch/cli/fabric_files.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/output_folder/fabric_files.h"
+#include "switch/cli/verbs/verbs.h"
 
 namespace dlcp::fabric::cli {
 

@@ -1,12 +1,12 @@
-#include "switch/cli/report.h"
+#include "switch/cli/report/report.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 
-#include "switch/cli/message_list.h"
-#include "switch/cli/plan_text.h"
+#include "switch/cli/report/message_list.h"
+#include "switch/cli/report/plan_text.h"
 
 namespace dlcp::fabric::cli {
 namespace {

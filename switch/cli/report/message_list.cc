@@ -1,4 +1,4 @@
-#include "switch/cli/message_list.h"
+#include "switch/cli/report/message_list.h"
 
 #include <fmt/core.h>
 

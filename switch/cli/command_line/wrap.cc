@@ -1,4 +1,4 @@
-#include "switch/cli/wrap.h"
+#include "switch/cli/command_line/wrap.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

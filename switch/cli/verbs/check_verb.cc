@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "switch/cli/output.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/verbs/verbs.h"
 
 namespace dlcp::fabric::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "switch/cli/canary.h"
+#include "switch/cli/rollout/canary.h"
 #include "switch/model/text_file.h"
 
 namespace dlcp::fabric::cli {

@@ -4,9 +4,9 @@
 
 #include "switch/capability/capability.h"
 #include "switch/capability/targets.h"
-#include "switch/cli/output.h"
-#include "switch/cli/verbs.h"
-#include "switch/cli/wrap.h"
+#include "switch/cli/command_line/wrap.h"
+#include "switch/cli/report/output.h"
+#include "switch/cli/verbs/verbs.h"
 #include "switch/model/intent_keys.h"
 
 namespace dlcp::fabric::cli {
