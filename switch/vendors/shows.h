@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "switch/vendors/tree/pattern.h"
+#include "switch/vendors/tree/statement/pattern.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric {

@@ -1,6 +1,6 @@
 // Makes a vendor of every target that is data (switch/targets/).
-#include "switch/vendors/tree/facts.h"
-#include "switch/vendors/tree/wanted.h"
+#include "switch/vendors/tree/import/facts.h"
+#include "switch/vendors/tree/render/wanted.h"
 
 namespace dlcp::fabric {
 namespace {

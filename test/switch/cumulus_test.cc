@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "catch.h"
-#include "switch/vendors/tree/operation_files.h"
-#include "switch/vendors/tree/own_objects.h"
+#include "switch/vendors/tree/change/operation_files.h"
+#include "switch/vendors/tree/change/own_objects.h"
 #include "vendor_plan.h"
 
 using namespace dlcp;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "catch.h"
-#include "switch/vendors/tree/target.h"
+#include "switch/vendors/tree/target/target.h"
 #include "vendor_plan.h"
 
 using namespace dlcp;

@@ -7,7 +7,7 @@
 
 #include "switch/targets/target_files.h"
 #include "switch/vendors/sonic/document.h"
-#include "switch/vendors/tree/limits.h"
+#include "switch/vendors/tree/target/limits.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {

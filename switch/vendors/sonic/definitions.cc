@@ -7,7 +7,7 @@
 #include "switch/plan/site_use.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
-#include "switch/vendors/tree/wanted.h"
+#include "switch/vendors/tree/render/wanted.h"
 
 namespace dlcp::fabric::sonic {
 namespace {

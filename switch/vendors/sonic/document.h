@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "switch/vendors/numbers.h"
-#include "switch/vendors/tree/rules.h"
+#include "switch/vendors/tree/target/rules.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::sonic {

@@ -1,0 +1,307 @@
+// The input of templates. It only converts units: every number comes from the plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "switch/vendors/tree/render/wanted.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kSpareSequence = 900;  // if the site's strict schedulers leave no lower number
+constexpr const char* kColours[] = {"low", "medium", "high"};  // drop precedence 0, 1, 2
+
+// A depth in every unit that a target may need.
+void put_depth(Json& to, const std::string& name, std::uint64_t bytes, std::uint64_t limit,
+               std::uint64_t cell) {
+  to[name] = bytes;
+  to[name + "_max"] = bytes + std::max<std::uint64_t>(cell, 1);
+  to[name + "_kb"] = std::max<std::uint64_t>(bytes / 1024, 1);
+  to[name + "_kb_max"] = bytes / 1024 + 1;
+  const std::uint64_t percent = limit > 0 ? std::min<std::uint64_t>(100 * bytes / limit, 99) : 0;
+  to[name + "_percent"] = std::max<std::uint64_t>(percent, 1);
+  to[name + "_percent_max"] = std::max<std::uint64_t>(percent, 1) + 1;
+}
+
+std::string bits_of(int dscp) {
+  std::string text;
+  for (int bit = 5; bit >= 0; --bit)
+    text += (dscp >> bit & 1) != 0 ? '1' : '0';
+  return text;
+}
+
+std::string fixed_name(const Target& target, int queue) {
+  for (const auto& [name, index] : target.class_names)
+    if (index == queue) return name;
+  return "";
+}
+
+std::string class_of(const Target& target, const Document& document, int queue) {
+  const auto known = document.class_name.find(queue);
+  return known != document.class_name.end() ? known->second : fixed_name(target, queue);
+}
+
+Json dscp_row(const ClassedDscp& one) {
+  Json row = {{"dscp", one.dscp}, {"bits", bits_of(one.dscp)}, {"queue", one.queue}};
+  row["precedence"] = one.precedence;
+  row["level"] = kColours[std::clamp(one.precedence, 0, 2)];
+  row["class_name"] = one.class_name;
+  if (one.ours) row["ours"] = true;
+  if (one.traffic_class) row["traffic_class"] = *one.traffic_class;
+  return row;
+}
+
+Json level_row(const Level& level, const QueuePlan& queue, std::uint64_t cell) {
+  Json row = {{"precedence", level.drop_precedence},
+              {"level", kColours[std::clamp<int>(level.drop_precedence, 0, 2)]},
+              {"ect", level.ect},
+              {"drop", level.drop_bytes.has_value()}};
+  if (level.drop_bytes) put_depth(row, "drop_at", *level.drop_bytes, queue.limit_bytes, cell);
+  return row;
+}
+
+}  // namespace
+
+Json queue_row(const SwitchPlan& plan, const PortGroupPlan& group, const QueuePlan& queue) {
+  const auto cell = plan.capabilities.cell_bytes;
+  const double speed = static_cast<double>(group.group.bits_per_second);
+  Json row = {
+      {"queue", queue.queue},
+      {"traffic_class", queue.traffic_class},
+      {"carries", queue.name},
+      {"strict", queue.strict},
+      {"weight", queue.weight},
+      {"limit", queue.limit_bytes},
+      {"alpha", queue.alpha_exponent},
+      {"alpha_fraction", queue.alpha_exponent < 0 ? fmt::format("1_{}", 1 << -queue.alpha_exponent)
+                                                  : std::to_string(1 << queue.alpha_exponent)},
+      {"shape_bps", queue.shape_bits_per_second},
+      {"shape_kbps", queue.shape_bits_per_second / 1000},
+      {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
+      {"shape_bytes", queue.shape_bits_per_second / 8},
+      {"burst", queue.shape_burst_bytes},
+      {"burst_at_least", std::max<std::uint64_t>(queue.shape_burst_bytes, 1)},
+      {"mark", queue.mark_bytes.has_value()},
+      {"trims", plan.features.trimming.has_value() && !queue.strict}};
+  row["shape_percent"] =
+      std::max(1, static_cast<int>(100.0 * static_cast<double>(queue.shape_bits_per_second) /
+                                   std::max(speed, 1.0)));
+  if (queue.mark_bytes) put_depth(row, "mark_at", *queue.mark_bytes, queue.limit_bytes, cell);
+  std::optional<std::uint64_t> first = queue.mark_bytes;  // if one curve both marks and drops
+  row["levels"] = Json::array();
+  bool drops = false;
+  for (const Level& level : queue.levels) {
+    row["levels"].push_back(level_row(level, queue, cell));
+    if (level.drop_bytes && !first) first = level.drop_bytes;
+    drops = drops || level.drop_bytes.has_value();
+  }
+  std::string list;
+  for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp)
+    if (plan.dscp[dscp].owner == Owner::kDlcp && plan.dscp[dscp].queue == queue.queue)
+      list += (list.empty() ? "" : ",") + std::to_string(dscp);
+  row["drops"] = drops;
+  row["drops_text"] = drops ? "true" : "false";
+  row["mark_text"] = queue.mark_bytes ? "true" : "false";
+  row["early"] = first.has_value();
+  row["dscp_list"] = list;
+  if (first) put_depth(row, "early_at", *first, queue.limit_bytes, cell);
+  return row;
+}
+
+std::string word_used(const Word& word, const std::string& name, const SwitchPlan& plan,
+                      const Document& document) {
+  const auto seen = document.words.find(name);
+  if (seen != document.words.end()) return seen->second;
+  for (const auto& [asic, text] : word.asics)
+    if (plan.asic.starts_with(asic)) return text;
+  for (auto release = word.releases.rbegin(); release != word.releases.rend(); ++release)
+    if (is_since(plan.os, plan.version, release->first)) return release->second;
+  return word.otherwise;
+}
+
+std::set<int> queues_in_use(const SwitchPlan& plan) {
+  std::set<int> used = {plan.site->class_to_queue[plan.site->default_class].value_or(0)};
+  for (const DscpRow& row : plan.dscp)
+    if (row.mapped) used.insert(row.queue);
+  for (const SiteQueue& queue : plan.site->queues)
+    if (queue.lossless) used.insert(queue.queue);
+  for (const PortGroupPlan& group : plan.groups)
+    for (const QueuePlan& queue : group.queues)
+      used.insert(queue.queue);
+  return used;
+}
+
+std::string queue_name(const Document& document, int queue) {
+  const auto known = document.queue_name.find(queue);
+  return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
+}
+
+namespace {
+
+// Empty words are left out.
+void put_words(const Target& target, const SwitchPlan& plan, const Document& document, Json& to) {
+  for (const auto& [name, word] : target.words) {
+    auto text = word_used(word, name, plan, document);
+    to[name] = text.empty() ? Json(false) : Json(std::move(text));
+  }
+}
+
+}  // namespace
+
+Json queues_context(const Target& target, const SwitchPlan& plan, const Document& document,
+                    const PortGroupPlan& group) {
+  Json list = Json::array(), idle = Json::array();
+  unsigned used = 0;
+  std::uint8_t ours = 0;
+  for (const QueuePlan& queue : group.queues) {
+    list.push_back(queue_row(plan, group, queue));
+    list.back()["class_name"] = fixed_name(target, queue.queue);
+    list.back()["queue_name"] = queue_name(document, queue.queue);
+    list.back()["named"] = document.queue_name.count(queue.queue) != 0;
+    used += queue.weight;
+    ours |= static_cast<std::uint8_t>(1U << queue.queue);
+  }
+  const auto rest = static_cast<unsigned>(kQueueCount) - static_cast<unsigned>(list.size());
+  const unsigned left = used < 100 && rest > 0 ? (100 - used) / rest : 1;
+  const std::set<int> in_use = queues_in_use(plan);
+  unsigned percent = used;  // includes one percent for each queue that nothing leads to
+  for (int queue = 0; queue < kQueueCount; ++queue) {
+    if ((ours >> queue & 1) != 0) continue;
+    Json row = {{"queue", queue}, {"weight", std::max(left, 1U)}, {"default", queue == 0}};
+    row["lossless"] = plan.site->queues[static_cast<std::size_t>(queue)].lossless;
+    row["class_name"] = fixed_name(target, queue);
+    row["queue_name"] = queue_name(document, queue);
+    row["named"] = document.queue_name.count(queue) != 0;
+    row["unused"] = in_use.count(queue) == 0;
+    const SiteQueue& site = plan.site->queues[static_cast<std::size_t>(queue)];
+    percent += in_use.count(queue) == 0 ? 1 : site.weight.value_or(0);
+    idle.push_back(std::move(row));
+  }
+  int strict = document.weighted_sequence - 1;
+  while (strict > 0 && document.strict_sequences.count(strict) != 0)
+    --strict;
+  if (strict < 0 || document.strict_sequences.count(strict) != 0) strict = kSpareSequence;
+  const auto strict_queues =
+      std::count_if(plan.site->queues.begin(), plan.site->queues.end(),
+                    [](const SiteQueue& queue) { return queue.strict && queue.in_use; });
+  Json context = {{"queues", list},
+                  {"strict_level", strict_queues + 1},
+                  {"idle", idle},
+                  {"idle_fits", percent <= 100},
+                  {"sprays", plan.features.load_balancing.has_value() &&
+                                 group.group.role == PortRole::kFabric && group.group.lag.empty()},
+                  {"weighted_sequence", document.weighted_sequence},
+                  {"strict_sequence", strict}};
+  put_words(target, plan, document, context);
+  return context;
+}
+
+Json map_context(const Target& target, const SwitchPlan& plan, const Document& document) {
+  Json dscps = Json::array(), classes = Json::array();
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
+    if (row.owner != Owner::kDlcp) continue;
+    dscps.push_back(dscp_row({dscp, row.queue, row.drop_precedence, row.traffic_class, false,
+                              class_of(target, document, row.queue)}));
+  }
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    const auto& doubtful = target.doubtful_classes;
+    const bool is_usual =
+        queue.traffic_class == queue.queue && document.classes.count(queue.traffic_class) == 0 &&
+        std::find(doubtful.begin(), doubtful.end(), queue.traffic_class) == doubtful.end();
+    if (!is_usual)
+      classes.push_back({{"traffic_class", queue.traffic_class}, {"queue", queue.queue}});
+  }
+  return {{"mapped", dscps}, {"classes", classes}};
+}
+
+Json remark_context(const SwitchPlan& plan, const PortGroup& group) {
+  constexpr std::size_t kRuleStep = 10;  // leaves room for an operator's rules between them
+  std::string list;
+  Json marks = Json::array();
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    if (plan.dscp[static_cast<std::size_t>(dscp)].owner != Owner::kDlcp) continue;
+    list += (list.empty() ? "" : ",") + std::to_string(dscp);
+    marks.push_back({{"rule", (marks.size() + 1) * kRuleStep}, {"dscp", dscp}});
+  }
+  return {{"marks", marks},
+          {"remarked", group.trust == Trust::kRemarked},
+          {"remark_dscp", group.remark_dscp},
+          {"remark_class",
+           plan.site->dscp_to_class[group.remark_dscp].value_or(plan.site->default_class)},
+          {"dscps_of_dlcp", list}};
+}
+
+Json features_context(const Target& target, const SwitchPlan& plan, const Document& document) {
+  constexpr unsigned kPollMs = 100;
+  const PlannedFeatures& features = plan.features;
+  Json context = {{"seeded", features.hash_seed.has_value()},
+                  {"hash_seed", features.hash_seed.value_or(0)},
+                  {"flowlet", features.load_balancing == LoadBalancing::kFlowlet},
+                  {"packet", features.load_balancing == LoadBalancing::kPacket},
+                  {"trimming", features.trimming.has_value()},
+                  {"watchdog", features.pfc_watchdog.has_value()},
+                  {"pfc_profiles", Json::array()}};
+  put_words(target, plan, document, context);
+  if (features.trimming) {
+    context["trim_size"] = features.trimming->size_bytes;
+    context["trim_dscp"] = features.trimming->dscp;
+    context["trim_queue"] = features.trimming->queue;
+  }
+  if (features.pfc_watchdog) {
+    context["polls"] = std::max(features.pfc_watchdog->detect_ms / kPollMs, 1U);
+    context["restore_ms"] = features.pfc_watchdog->restore_ms;
+  }
+  for (const auto& profile : document.pfc_profiles)
+    context["pfc_profiles"].push_back({{"profile", profile}});
+  return context;
+}
+
+ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const Document& document,
+                           const PortGroup& group) {
+  const bool trusted = group.trust == Trust::kTrusted;
+  ClassedDscps map{{}, {}, document.by_tag, !trusted};
+  const auto class_today = [&plan](std::size_t dscp) -> int {
+    return plan.site->dscp_to_class[dscp].value_or(plan.site->default_class);
+  };
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
+    const bool ours = row.owner == Owner::kDlcp;
+    ClassedDscp one{dscp, row.queue, row.drop_precedence, row.traffic_class, true, ""};
+    if (!ours)
+      one = {dscp, class_today(static_cast<std::size_t>(dscp)), 0, std::nullopt, false, ""};
+    else if (!trusted)
+      one = {dscp, class_today(group.remark_dscp), 0, class_today(group.remark_dscp), false, ""};
+    one.class_name = class_of(target, document, one.queue);
+    (ours ? map.ours : map.others).push_back(std::move(one));
+  }
+  return map;
+}
+
+Json context_of(const ClassedDscps& map) {
+  Json ours = Json::array(), others = Json::array();
+  for (const ClassedDscp& one : map.ours)
+    ours.push_back(dscp_row(one));
+  for (const ClassedDscp& one : map.others)
+    others.push_back(dscp_row(one));
+  Json context = {{"dscps", ours}, {"others", others}, {"by_tag", map.by_tag}};
+  if (map.remarked) context["remarked"] = true;
+  return context;
+}
+
+std::string text_of(const ClassedDscps& map) {
+  std::string text = map.by_tag ? "tag " : "";
+  if (map.remarked) text += "remarked ";
+  for (const auto* list : {&map.ours, &map.others}) {
+    text += '\n';
+    for (const ClassedDscp& one : *list)
+      fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {}\n", one.dscp, one.queue,
+                     one.precedence, one.traffic_class.value_or(-1), one.ours, one.class_name);
+  }
+  return text;
+}
+
+}  // namespace dlcp::fabric::tree
