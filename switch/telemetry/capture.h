@@ -7,7 +7,7 @@
 #include <string>
 
 #include "switch/telemetry/names.h"
-#include "switch/vendors/counters.h"
+#include "switch/vendors/counters/counters.h"
 
 namespace dlcp::fabric::telemetry {
 

@@ -1,7 +1,7 @@
 // SONiC: reads config_db.json, writes JSON patches for the generic configuration updater. The parts
 // are in switch/vendors/sonic/: document (rows and patches), import, definitions, render,
 // constraints.
-#include "switch/vendors/shows.h"
+#include "switch/vendors/counters/shows.h"
 #include "switch/vendors/sonic/document.h"
 
 namespace dlcp::fabric {

@@ -9,7 +9,7 @@
 #include "switch/cli/report/output.h"
 #include "switch/cli/verbs/verbs.h"
 #include "switch/telemetry/capture.h"
-#include "switch/vendors/counters.h"
+#include "switch/vendors/counters/counters.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {

@@ -7,8 +7,8 @@
 
 #include "switch/targets/target_files.h"
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/target/limits.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/text/numbers.h"
 #include "switch/vendors/tree/target/rules.h"
 #include "switch/vendors/vendor.h"
 

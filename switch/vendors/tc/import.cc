@@ -9,7 +9,7 @@
 
 #include "switch/vendors/tc/tc_parts.h"
 #include "switch/vendors/tc/tree.h"
-#include "switch/vendors/truncated.h"
+#include "switch/vendors/text/truncated.h"
 
 namespace dlcp::fabric::tc {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "switch/vendors/words.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/change/own_objects.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

@@ -36,9 +36,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/text/numbers.h"
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/import/facts.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

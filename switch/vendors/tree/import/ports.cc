@@ -1,9 +1,9 @@
 // The ports of a running configuration, with their speeds and link aggregates.
 #include <algorithm>
 
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/text/numbers.h"
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/import/facts.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

@@ -1,7 +1,7 @@
 // Determines from facts how the site's queues are served.
 #include <algorithm>
 
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/text/numbers.h"
 #include "switch/vendors/tree/import/facts.h"
 
 namespace dlcp::fabric::tree {

@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "switch/vendors/embedded.h"
-#include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
+#include "switch/vendors/text/numbers.h"
 #include "switch/vendors/tree/change/operation_files.h"
 #include "switch/vendors/tree/change/own_objects.h"
 #include "switch/vendors/tree/render/wanted.h"

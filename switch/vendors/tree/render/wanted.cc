@@ -7,11 +7,11 @@
 #include <set>
 #include <unordered_set>
 
-#include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
+#include "switch/vendors/text/numbers.h"
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/import/facts.h"
 #include "switch/vendors/tree/import/port_faults.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

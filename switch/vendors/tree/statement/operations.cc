@@ -6,9 +6,9 @@
 #include <charconv>
 
 #include "switch/model/yaml_tree.h"
+#include "switch/vendors/text/truncated.h"
+#include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/statement/statement.h"
-#include "switch/vendors/truncated.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

@@ -1,6 +1,6 @@
 #include "switch/vendors/tree/statement/pattern.h"
 
-#include "switch/vendors/words.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric::tree {
 

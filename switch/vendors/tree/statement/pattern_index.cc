@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switch/vendors/words.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

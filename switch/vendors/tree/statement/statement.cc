@@ -7,10 +7,10 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "switch/vendors/json_keys.h"
-#include "switch/vendors/numbers.h"
-#include "switch/vendors/truncated.h"
-#include "switch/vendors/words.h"
+#include "switch/vendors/text/json_keys.h"
+#include "switch/vendors/text/numbers.h"
+#include "switch/vendors/text/truncated.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switch/targets/target_files.h"
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/text/numbers.h"
 #include "switch/vendors/tree/target/limits.h"
 
 namespace dlcp::fabric::tree {

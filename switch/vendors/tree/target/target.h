@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "switch/model/site.h"
+#include "switch/vendors/counters/shows.h"
 #include "switch/vendors/sections.h"
-#include "switch/vendors/shows.h"
 #include "switch/vendors/tree/statement/pattern_index.h"
 #include "switch/vendors/tree/statement/statement.h"
 #include "switch/vendors/tree/target/rules.h"

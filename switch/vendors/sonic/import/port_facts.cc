@@ -1,4 +1,4 @@
-#include "switch/vendors/sonic/port_facts.h"
+#include "switch/vendors/sonic/import/port_facts.h"
 
 #include <fmt/format.h>
 

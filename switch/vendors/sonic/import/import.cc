@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "switch/vendors/json_keys.h"
 #include "switch/vendors/sonic/document.h"
-#include "switch/vendors/sonic/port_facts.h"
-#include "switch/vendors/words.h"
+#include "switch/vendors/sonic/import/port_facts.h"
+#include "switch/vendors/text/json_keys.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {

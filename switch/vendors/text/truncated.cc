@@ -1,4 +1,4 @@
-#include "switch/vendors/truncated.h"
+#include "switch/vendors/text/truncated.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "switch/vendors/counters.h"
+#include "switch/vendors/counters/counters.h"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 // Reads the output of show commands as a target's data describes it.
-#include "switch/vendors/shows.h"
+#include "switch/vendors/counters/shows.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "switch/targets/target_files.h"
-#include "switch/vendors/counters.h"
-#include "switch/vendors/numbers.h"
-#include "switch/vendors/words.h"
+#include "switch/vendors/counters/counters.h"
+#include "switch/vendors/text/numbers.h"
+#include "switch/vendors/text/words.h"
 
 namespace dlcp::fabric {
 namespace {

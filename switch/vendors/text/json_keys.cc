@@ -1,4 +1,4 @@
-#include "switch/vendors/json_keys.h"
+#include "switch/vendors/text/json_keys.h"
 
 #include <algorithm>
 #include <set>
