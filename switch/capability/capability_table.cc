@@ -11,7 +11,7 @@
 
 #include "switch/capability/capability.h"
 #include "switch/capability/targets.h"
-#include "switch/model/joined.h"
+#include "switch/model/text/joined.h"
 #include "switch/targets/target_files.h"
 
 namespace dlcp::fabric {

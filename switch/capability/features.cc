@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switch/capability/capability.h"
-#include "switch/model/joined.h"
+#include "switch/model/text/joined.h"
 #include "switch/targets/target_files.h"
 
 namespace dlcp::fabric {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "switch/check/finding.h"
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 #include "switch/plan/remarking.h"
 
 namespace dlcp::fabric {

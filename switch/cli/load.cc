@@ -9,10 +9,10 @@
 #include <iterator>
 #include <thread>
 
-#include "switch/model/intent_file.h"
-#include "switch/model/intent_keys.h"
-#include "switch/model/site_import.h"
-#include "switch/model/utf8.h"
+#include "switch/model/intent_file/intent_file.h"
+#include "switch/model/intent_file/intent_keys.h"
+#include "switch/model/site/site_import.h"
+#include "switch/model/text/utf8.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {

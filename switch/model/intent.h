@@ -13,7 +13,7 @@
 #include "dlcp/traffic_class.h"
 #include "switch/model/features.h"
 #include "switch/model/problem.h"
-#include "switch/model/site.h"
+#include "switch/model/site/site.h"
 
 namespace dlcp::fabric {
 
@@ -29,7 +29,7 @@ enum class Trust {
 
 enum class Overlay { kNone, kVxlanUniform };  // uniform: outer DSCP and ECN copied, both ways
 
-struct PendingImport;  // switch/model/site_import.h
+struct PendingImport;  // switch/model/site/site_import.h
 
 struct PortGroup {
   int line = 0;

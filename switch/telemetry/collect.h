@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "switch/model/text_file.h"
+#include "switch/model/text/text_file.h"
 #include "switch/telemetry/watch.h"
 
 namespace dlcp::fabric::telemetry {

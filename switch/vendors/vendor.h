@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "switch/model/problem.h"
-#include "switch/model/site.h"
+#include "switch/model/site/site.h"
 #include "switch/plan/plan.h"
 
 namespace dlcp::fabric {

@@ -3,7 +3,7 @@
 #include "fuzz_input.h"
 #include "switch/check/lint.h"
 #include "switch/cli/sample.h"
-#include "switch/model/intent_file.h"
+#include "switch/model/intent_file/intent_file.h"
 #include "switch/plan/plan.h"
 
 using namespace dlcp::fabric;

@@ -8,9 +8,9 @@
 #include "catch.h"
 #include "intent_text.h"
 #include "switch/cli/sample.h"
-#include "switch/model/intent_keys.h"
-#include "switch/model/values.h"
-#include "switch/model/yaml_tree.h"
+#include "switch/model/intent_file/intent_keys.h"
+#include "switch/model/intent_file/values.h"
+#include "switch/model/text/yaml_tree.h"
 
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.h"
-#include "switch/model/intent_file.h"
+#include "switch/model/intent_file/intent_file.h"
 #include "switch/plan/plan.h"
 
 namespace dlcp::test {

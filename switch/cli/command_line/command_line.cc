@@ -11,7 +11,7 @@
 #include "switch/cli/command_line/help.h"
 #include "switch/cli/command_line/wrap.h"
 #include "switch/cli/verbs/verbs.h"
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 
 // CLI11's header takes five seconds to compile in each file that includes it: only this one and
 // help.cc.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "switch/cli/rollout/canary.h"
-#include "switch/model/text_file.h"
+#include "switch/model/text/text_file.h"
 
 namespace dlcp::fabric::cli {
 

@@ -7,7 +7,7 @@
 #include "switch/cli/command_line/wrap.h"
 #include "switch/cli/report/output.h"
 #include "switch/cli/verbs/verbs.h"
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 
 namespace dlcp::fabric::cli {
 

@@ -6,7 +6,7 @@
 #include "switch/check/trace.h"
 #include "switch/cli/report/output.h"
 #include "switch/cli/verbs/verbs.h"
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 
 namespace dlcp::fabric::cli {
 namespace {

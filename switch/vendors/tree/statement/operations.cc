@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "switch/model/yaml_tree.h"
+#include "switch/model/text/yaml_tree.h"
 #include "switch/vendors/text/truncated.h"
 #include "switch/vendors/text/words.h"
 #include "switch/vendors/tree/statement/statement.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "switch/model/site.h"
+#include "switch/model/site/site.h"
 #include "switch/vendors/counters/shows.h"
 #include "switch/vendors/sections.h"
 #include "switch/vendors/tree/statement/pattern_index.h"

@@ -1,6 +1,6 @@
-#include "switch/model/site_import.h"
+#include "switch/model/site/site_import.h"
 
-#include "switch/model/section.h"
+#include "switch/model/intent_file/section.h"
 
 namespace dlcp::fabric {
 

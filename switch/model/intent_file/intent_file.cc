@@ -1,4 +1,4 @@
-#include "switch/model/intent_file.h"
+#include "switch/model/intent_file/intent_file.h"
 
 #include <fmt/core.h>
 
@@ -8,11 +8,11 @@
 #include <set>
 
 #include "dlcp/class_overrides.h"
-#include "switch/model/section.h"
-#include "switch/model/site_import.h"
-#include "switch/model/site_reader.h"
-#include "switch/model/switch_reader.h"
-#include "switch/model/values.h"
+#include "switch/model/intent_file/section.h"
+#include "switch/model/intent_file/switch_reader.h"
+#include "switch/model/intent_file/values.h"
+#include "switch/model/site/site_import.h"
+#include "switch/model/site/site_reader.h"
 
 namespace dlcp::fabric {
 namespace {

@@ -1,10 +1,10 @@
-#include "switch/model/section.h"
+#include "switch/model/intent_file/section.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 
 namespace dlcp::fabric {
 

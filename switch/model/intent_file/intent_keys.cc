@@ -1,4 +1,4 @@
-#include "switch/model/intent_keys.h"
+#include "switch/model/intent_file/intent_keys.h"
 
 #include <fmt/core.h>
 

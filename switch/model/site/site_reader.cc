@@ -1,10 +1,10 @@
-#include "switch/model/site_reader.h"
+#include "switch/model/site/site_reader.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "switch/model/values.h"
+#include "switch/model/intent_file/values.h"
 
 namespace dlcp::fabric {
 namespace {

@@ -2,8 +2,8 @@
 // running configuration.
 #pragma once
 
-#include "switch/model/section.h"
-#include "switch/model/site.h"
+#include "switch/model/intent_file/section.h"
+#include "switch/model/site/site.h"
 
 namespace dlcp::fabric {
 

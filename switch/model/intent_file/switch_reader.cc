@@ -1,12 +1,12 @@
-#include "switch/model/switch_reader.h"
+#include "switch/model/intent_file/switch_reader.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "switch/model/site_import.h"
-#include "switch/model/values.h"
+#include "switch/model/intent_file/values.h"
+#include "switch/model/site/site_import.h"
 
 namespace dlcp::fabric {
 namespace {

@@ -1,4 +1,4 @@
-#include "switch/model/utf8.h"
+#include "switch/model/text/utf8.h"
 
 #include <algorithm>
 

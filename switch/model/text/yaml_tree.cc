@@ -1,4 +1,4 @@
-#include "switch/model/yaml_tree.h"
+#include "switch/model/text/yaml_tree.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>

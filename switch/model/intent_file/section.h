@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "switch/model/problem.h"
-#include "switch/model/yaml_tree.h"
+#include "switch/model/text/yaml_tree.h"
 
 namespace dlcp::fabric {
 

@@ -1,4 +1,4 @@
-#include "switch/model/values.h"
+#include "switch/model/intent_file/values.h"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <string>
 
-#include "switch/model/intent_file.h"
-#include "switch/model/site_reader.h"
+#include "switch/model/intent_file/intent_file.h"
+#include "switch/model/site/site_reader.h"
 
 namespace dlcp::fabric {
 

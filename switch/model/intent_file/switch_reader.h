@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "switch/model/intent.h"
-#include "switch/model/section.h"
-#include "switch/model/site_reader.h"
+#include "switch/model/intent_file/section.h"
+#include "switch/model/site/site_reader.h"
 
 namespace dlcp::fabric {
 
