@@ -37,5 +37,5 @@ dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
 dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()
   switch/capability/features.cc switch/model/intent_file/intent_file.cc switch/telemetry/collect.cc
   switch/telemetry/dashboard.cc
-  switch/telemetry/gnmi_tree.cc switch/telemetry/names.cc switch/vendors/tree/change/gnmi_set.cc)
+  switch/telemetry/capture/gnmi_tree.cc switch/telemetry/names.cc switch/vendors/tree/change/gnmi_set.cc)
 dlcp_apart(dlcp_sim_path test/sim/path/sweep.cc test/sim/path/yardstick.cc)  # seconds()

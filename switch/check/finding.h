@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "switch/model/problem.h"
-#include "switch/plan/layout.h"
+#include "switch/plan/queues/layout.h"
 
 namespace dlcp::fabric {
 

@@ -8,7 +8,7 @@
 
 #include "switch/capability/targets.h"
 #include "switch/check/finding.h"
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/site_use.h"
 #include "switch/plan/units.h"
 
 namespace dlcp::fabric {

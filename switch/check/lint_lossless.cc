@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "switch/check/finding.h"
-#include "switch/plan/headroom.h"
+#include "switch/plan/buffer/headroom.h"
 #include "switch/plan/units.h"
 
 namespace dlcp::fabric {

@@ -4,12 +4,12 @@
 
 #include <fmt/core.h>
 
+#include "switch/plan/buffer/thresholds.h"
 #include "switch/plan/features.h"
-#include "switch/plan/layout.h"
 #include "switch/plan/ports.h"
+#include "switch/plan/queues/layout.h"
+#include "switch/plan/queues/shares.h"
 #include "switch/plan/remarking.h"
-#include "switch/plan/shares.h"
-#include "switch/plan/thresholds.h"
 
 namespace dlcp::fabric {
 namespace {

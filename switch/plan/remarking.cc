@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/site_use.h"
 
 namespace dlcp::fabric {
 

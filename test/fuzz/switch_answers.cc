@@ -1,7 +1,7 @@
 // JSON of Prometheus and gNMI: reading any file ends with counters of the plan's switch or with a
 // problem.
 #include "fuzz_input.h"
-#include "switch/telemetry/capture.h"
+#include "switch/telemetry/capture/capture.h"
 #include "vendor_plan.h"
 
 extern const char* const fuzz_vendor;  // fuzz_vendor.cc

@@ -1,5 +1,5 @@
 // Threshold arithmetic: worked examples, and invariants for any port.
-#include "switch/plan/arithmetic.h"
+#include "switch/plan/buffer/arithmetic.h"
 
 #include "catch.h"
 #include "switch/plan/units.h"

@@ -10,7 +10,7 @@
 #include "intent_text.h"
 #include "switch/check/lint.h"
 #include "switch/check/trace.h"
-#include "switch/plan/headroom.h"
+#include "switch/plan/buffer/headroom.h"
 
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;

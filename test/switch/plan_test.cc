@@ -7,7 +7,7 @@
 
 #include "catch.h"
 #include "intent_text.h"
-#include "switch/plan/layout.h"
+#include "switch/plan/queues/layout.h"
 
 using namespace dlcp::fabric;
 using dlcp::TrafficClass;

@@ -8,7 +8,7 @@
 #include "switch/cli/report/message_list.h"
 #include "switch/cli/report/output.h"
 #include "switch/cli/verbs/verbs.h"
-#include "switch/telemetry/capture.h"
+#include "switch/telemetry/capture/capture.h"
 #include "switch/vendors/counters/counters.h"
 #include "switch/vendors/vendor.h"
 

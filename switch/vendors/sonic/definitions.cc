@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/site_use.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
 #include "switch/vendors/tree/render/wanted.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "switch/plan/layout.h"
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/layout.h"
+#include "switch/plan/queues/site_use.h"
 #include "switch/vendors/tree/render/wanted.h"
 
 namespace dlcp::fabric::tree {

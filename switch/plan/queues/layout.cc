@@ -1,12 +1,12 @@
-#include "switch/plan/layout.h"
+#include "switch/plan/queues/layout.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "switch/plan/parts.h"
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/parts.h"
+#include "switch/plan/queues/site_use.h"
 
 namespace dlcp::fabric {
 namespace {

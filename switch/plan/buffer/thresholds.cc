@@ -1,12 +1,12 @@
-#include "switch/plan/thresholds.h"
+#include "switch/plan/buffer/thresholds.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "switch/plan/arithmetic.h"
-#include "switch/plan/headroom.h"
+#include "switch/plan/buffer/arithmetic.h"
+#include "switch/plan/buffer/headroom.h"
 #include "switch/plan/units.h"
 
 namespace dlcp::fabric {

@@ -1,4 +1,4 @@
-#include "switch/telemetry/capture.h"
+#include "switch/telemetry/capture/capture.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "switch/telemetry/capture/gnmi_tree.h"
 #include "switch/telemetry/collect.h"
-#include "switch/telemetry/gnmi_tree.h"
 #include "switch/telemetry/rules.h"
 
 namespace dlcp::fabric::telemetry {

@@ -1,4 +1,4 @@
-#include "switch/plan/headroom.h"
+#include "switch/plan/buffer/headroom.h"
 
 namespace dlcp::fabric {
 namespace {

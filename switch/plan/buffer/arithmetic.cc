@@ -1,4 +1,4 @@
-#include "switch/plan/arithmetic.h"
+#include "switch/plan/buffer/arithmetic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/site_use.h"
 
 #include <fmt/core.h>
 

@@ -1,10 +1,10 @@
-#include "switch/plan/parts.h"
+#include "switch/plan/queues/parts.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "switch/plan/layout.h"
+#include "switch/plan/queues/layout.h"
 
 namespace dlcp::fabric {
 namespace {

@@ -1,11 +1,11 @@
-#include "switch/plan/shares.h"
+#include "switch/plan/queues/shares.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "switch/plan/site_use.h"
+#include "switch/plan/queues/site_use.h"
 
 namespace dlcp::fabric {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "switch/plan/layout.h"
+#include "switch/plan/queues/layout.h"
 
 namespace dlcp::fabric {
 

@@ -1,4 +1,4 @@
-#include "switch/telemetry/gnmi_tree.h"
+#include "switch/telemetry/capture/gnmi_tree.h"
 
 namespace dlcp::fabric::telemetry {
 namespace {
