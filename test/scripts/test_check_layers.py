@@ -110,6 +110,20 @@ class CheckLayers(unittest.TestCase):
         self.breaks("header-size", "src/core/a.h", HEAD + "#pragma once\n" + "int a;\n" * 119)
         self.passes({"src/core/a.h": HEAD + "#pragma once\n" + "int a;\n" * 118})
 
+    def test_a_folder_of_more_than_twelve_sources_fails(self):
+        def folder(path, count):
+            return {f"{path}/a{number}.cc": HEAD for number in range(count)}
+
+        for path in ("src/core/streams", "switch/cli"):
+            with self.subTest(path=path):
+                self.passes(folder(path, 12) | {f"{path}/README.md": "", f"{path}/CMakeLists.txt": ""}
+                            | folder(f"{path}/inner", 12))
+                lines, status = run(folder(path, 11) | {f"{path}/b.h": HEAD + "#pragma once\n", f"{path}/b.cc": HEAD})
+                self.assertEqual((len(lines), status), (1, 1), lines)
+                self.assertIn(f"{path}:1: [folder-size] 13 ", lines[0])
+        self.passes(folder("test/core", 13))
+        self.passes(folder("src/core", 13) | {"scripts/layer-exceptions.txt": "folder-size src/core one file per format\n"})
+
     def test_the_length_of_a_function_counts_from_its_signature_to_its_brace(self):
         def function(body_lines, head="int Type::f(int a,\n            int b) const noexcept {\n"):
             return HEAD + "namespace x {\nstruct S { int a = 0; };\n" + head + "  g();\n" * body_lines + "}\n}\n"
