@@ -59,6 +59,26 @@ class Docs(unittest.TestCase):
                     if fragment:
                         self.assertIn(fragment, anchors(path))
 
+    def test_every_page_of_src_names_entry_points_and_allowed_includes(self):
+        for page in sorted((ROOT / "src").rglob("README.md")):
+            with self.subTest(page=str(page.relative_to(ROOT))):
+                text = page.read_text(encoding="utf-8")
+                self.assertRegex(text, r"\*\*Entry\s+points?:\*\*")
+                self.assertRegex(text, r"\*\*May\s+(include|import):\*\*")
+
+    def test_every_folder_of_sources_is_described(self):
+        """By a page of its own, or by name in the page of the nearest folder above it that has one."""
+        folders = {path.parent for top in ("src", "switch") for path in (ROOT / top).rglob("*")
+                   if path.suffix in {".h", ".cc", ".cu", ".c"}}
+        for folder in sorted(folders):
+            above = [folder, *folder.parents]
+            pages_above = [(path, page) for path in above[: above.index(ROOT)] for page in
+                           (path / "README.md", path / "ARCHITECTURE.md") if page.exists()]
+            path, page = pages_above[0]
+            with self.subTest(folder=str(folder.relative_to(ROOT)), page=str(page.relative_to(ROOT))):
+                if path != folder:
+                    self.assertRegex(page.read_text(encoding="utf-8"), rf"[`\[/]{re.escape(folder.name)}\b")
+
     def test_every_page_is_reached_from_readme(self):
         seen, ahead = set(), [ROOT / "README.md"]
         while ahead:
