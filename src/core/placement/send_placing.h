@@ -46,9 +46,8 @@ class SendPlacing {
 
   // --- permissions
   void on_permit(const wire::Permit& permit, std::uint64_t message);
-  // Where the chunk may be written, if it may, and the `packets` - 1 chunks after it; `path`
-  // becomes one that the link has. `name` lacks its flags. `whole` is the message, `chunk_bytes`
-  // the size of each of its chunks but the last.
+  // Where this chunk and the `packets` - 1 after it may be written; `path` is one that the link
+  // has. `name` lacks its flags. `whole` is the message, `chunk_bytes` the size of its chunks.
   struct Way {
     wire::PlacedTarget target;
     wire::PlacedName name;
