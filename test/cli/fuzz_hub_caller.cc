@@ -19,6 +19,7 @@ void check_join(const Caller& caller) {
   const engine::HubJoin& join = caller.join();
   require(caller.tenant() != nullptr, "an admitted client belongs to a tenant");
   require(join.us.rank < join.us.ranks && join.hub < join.us.hubs, "rank and hub are the group's");
+  require(join.us.rails == 1, "a group with hubs has one rail");
   require(join.us.granule >= 64 && join.us.block_bytes_max >= join.us.granule, "blocks are cut");
 }
 
@@ -54,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   join.us.ranks = in.take<std::uint32_t>() % 1000;
   join.us.rank = in.take<std::uint32_t>() % 1000;
   join.us.hubs = in.take<std::uint16_t>();
+  join.us.rails = static_cast<std::uint8_t>(1 + in.below(engine::GroupWord::kRailsMax));
   join.us.granule = in.take<std::uint32_t>();
   join.us.block_bytes_max = in.take<std::uint32_t>();
   join.us.loss_ppm = in.take<std::uint32_t>();

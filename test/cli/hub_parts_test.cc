@@ -1,6 +1,9 @@
-// Parts of dlcp-hub: its tenants, and the parsing of a connection's bytes.
+// Parts of dlcp-hub: its tenants, the parsing of a connection's bytes, and its jobs.
+#include <cstdlib>
+
 #include "catch.h"
 #include "cli/hub/admission/caller.h"
+#include "cli/hub/jobs/job.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;
@@ -104,4 +107,26 @@ TEST_CASE("a client without a token is told so, and so is one that sends anythin
   HubFrame frame = encode(join(), kChallenge, {1, 2});
   frame.push_back(std::byte{1});
   CHECK(twice.on_bytes(frame, tenants) == Caller::State::kRefused);
+}
+
+TEST_CASE("an exception in a job ends that job with an error, and the hub continues") {
+  ::setenv("DLCP_IFNAME", "=lo", 1);
+  engine::Registry registry([](const engine::LogLine&) {});
+  registry.refresh();
+  auto port = registry.port(0);
+  REQUIRE(port.ok());
+  engine::HubJoin wrong = join();
+  wrong.us.rails = 2;  // refused when it is decoded; here it breaks an invariant of the set-up
+  wrong.memory = 4096;
+  wrong.timeout_s = 10;
+  Tenant tenant;
+  std::string said;
+  HubJob job(registry, port.value(), 0, wrong, tenant,
+             [&](const std::string& line) { said = line; });
+  for (wrong.us.rank = 0; wrong.us.rank < 2; ++wrong.us.rank)
+    REQUIRE(job.seat(wrong).empty());
+  CHECK(job.step() == HubJob::Step::kOver);
+  CHECK(job.failed());
+  CHECK_THAT(said, Contains("an internal error of the hub"));
+  CHECK_FALSE(job.seat(join()).empty());
 }

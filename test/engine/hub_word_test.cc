@@ -76,7 +76,8 @@ TEST_CASE("impossible groups, and truncated or changed messages, are refused") {
     return !decode_hub_join(encode(wrong, kChallenge, kToken), kChallenge, kToken).ok();
   };
   CHECK(refused([](HubJoin& j) { j.hub = 4; }));
-  CHECK(refused([](HubJoin& j) { j.us.rank = 8; }));  // a hub
+  CHECK(refused([](HubJoin& j) { j.us.rank = 8; }));   // a hub
+  CHECK(refused([](HubJoin& j) { j.us.rails = 2; }));  // a group with hubs has one
   CHECK(refused([](HubJoin& j) { j.us.granule = 1; }));
   CHECK(refused([](HubJoin& j) { j.us.block_bytes_max = 1; }));
   CHECK(refused([](HubJoin& j) { j.us.loss_ppm = 1'000'001; }));

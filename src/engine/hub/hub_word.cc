@@ -166,10 +166,10 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   auto us = decode_group_word(word);
   if (!us) return us.error();
   read.us = us.value();
-  if (read.us.is_hub() || read.us.ranks < 2 || read.hub >= read.us.hubs || read.us.granule < 64 ||
-      read.us.granule > 1 << 20 || read.us.block_bytes_max < read.us.granule ||
-      read.us.block_bytes_max > 1 << 26 || read.us.loss_ppm > 1'000'000 ||
-      read.peer.address.size > wire::EndpointAddress::kMaxBytes)
+  if (read.us.is_hub() || read.us.ranks < 2 || read.hub >= read.us.hubs || read.us.rails != 1 ||
+      read.us.granule < 64 || read.us.granule > 1 << 20 ||
+      read.us.block_bytes_max < read.us.granule || read.us.block_bytes_max > 1 << 26 ||
+      read.us.loss_ppm > 1'000'000 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
     return garbled("received a rank's request with impossible values");
   return read;
 }

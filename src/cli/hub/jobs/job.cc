@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -81,6 +82,14 @@ void HubJob::end(const std::string& why) {
 HubJob::Step HubJob::step() {
   const std::lock_guard lock(mutex_);
   if (over_) return Step::kOver;
+  try {
+    return advance();
+  } catch (const std::exception& error) {
+    return finish(fmt::format("an internal error of the hub: {}", error.what()));
+  }
+}
+
+HubJob::Step HubJob::advance() {
   if (!wrong_.empty()) return finish(wrong_);
   if (group_ != nullptr) return serve();
   // A rank that gives up reports the reason to the other ranks and, once the opening has begun, to

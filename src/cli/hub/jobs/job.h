@@ -47,12 +47,14 @@ class HubJob {
   void end(const std::string& why);
 
   // Performs a bounded step; only one thread may call it at a time. After kOver no work is left.
+  // An exception ends this job with an error, because the other jobs of the hub must continue.
   Step step();
   bool over() const { return over_.load(); }
   bool failed() const { return failed_.load(); }
   Counts counts();
 
  private:
+  Step advance();
   Step open();
   Step serve();
   void begin_opening();
