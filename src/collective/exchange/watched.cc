@@ -27,7 +27,10 @@ std::size_t Watched::staging_needed(const Call& call) const {
 
 std::optional<std::uint64_t> Watched::start(const Call& call) {
   if (call.input.empty()) {
-    call.tensor == kPause ? pause() : go_on();
+    if (call.tensor == kGoOn)
+      go_on();
+    else if (!pause())
+      return std::nullopt;
     return kPauseNumber;
   }
   go_on();
@@ -56,19 +59,23 @@ void Watched::post_to_all(bool sends) {
   }
 }
 
-void Watched::pause() {
-  if (paused_) return;
+// A call may finish before the messages that ended the pause before it have arrived, because they
+// use other connections than its contributions. They use the same memory as those of this pause.
+bool Watched::pause() {
+  if (paused_) return true;
+  if (sends_out_ > 0 || receives_out_ > 0) return false;
   paused_ = true;
   ++pauses_;
   post_to_all(false);
-  receives_out_ += ranks_ - 1;
+  receives_out_ = ranks_ - 1;
+  return true;
 }
 
 void Watched::go_on() {
   if (!paused_) return;
   paused_ = false;
   post_to_all(true);
-  sends_out_ += ranks_ - 1;
+  sends_out_ = ranks_ - 1;
 }
 
 // Messages that end the pause precede all others.

@@ -24,7 +24,8 @@ class Watched final : public AllReduce {
  public:
   using Make = std::function<std::unique_ptr<AllReduce>(std::span<std::byte> staging)>;
   // Calls that reduce nothing: their input is empty, and `tensor` is one of these values. A pause
-  // never finishes; a query for it returns the group's error once the group has failed.
+  // never finishes; a query for it returns the group's error once the group has failed. It starts
+  // only after all messages of the previous pause have arrived.
   static constexpr std::uint64_t kPause = 1;
   static constexpr std::uint64_t kGoOn = 2;  // also implied by the next call
   static constexpr std::uint64_t kPauseNumber = std::uint64_t{1} << 63;
@@ -58,7 +59,7 @@ class Watched final : public AllReduce {
   static constexpr std::size_t kWordBytes = 8;
 
   std::span<std::byte> word(std::uint32_t peer, bool sends) const;
-  void pause();
+  bool pause();
   void go_on();
   void post_to_all(bool sends);
 

@@ -185,7 +185,7 @@ bool SwitchGroup::start_by_switch(Entry& entry, Time now) {
     entry.done = true;
     return true;
   }
-  if (!watched_) turn_group(collective::Watched::kPause);
+  if (!watched_ && !turn_group(collective::Watched::kPause)) return false;
   if (!line_->start(floats_of(entry.call), floats_of_result(entry.call), now)) {
     fail_here({ErrorCode::kInternal, "the switch's worker rejected a call",
                "this is a bug of DLCP; please report "
@@ -212,11 +212,14 @@ bool SwitchGroup::start_by_group(Entry& entry) {
   return true;
 }
 
-void SwitchGroup::turn_group(std::uint64_t which) {
+bool SwitchGroup::turn_group(std::uint64_t which) {
   collective::Call call;
   call.tensor = which;
-  watched_ = which == collective::Watched::kPause;
-  if (const auto turned = group_.start(call); !turned) fail(turned.error());
+  const auto turned = group_.start(call);
+  if (!turned) fail(turned.error());
+  const bool starts = turned && turned.value();
+  if (starts) watched_ = which == collective::Watched::kPause;
+  return starts;
 }
 
 void SwitchGroup::fail(const Error& why) {
