@@ -108,6 +108,13 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[0], "DLCP")
         self.assertTrue(done.stdout.splitlines()[1].startswith(os.path.dirname(dlcp.plugin_path())))
 
+    def test_a_package_without_its_plugin_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(SOURCE, pathlib.Path(folder, "dlcp"), ignore=shutil.ignore_patterns("__pycache__"))
+            done = run("run", "--", "true", PYTHONPATH=folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("libnccl-net-dlcp.so is not there", done.stderr)
+
     def test_wrong_usage_is_named(self):
         for arguments, code, said in ((["run"], 2, "run needs a command"), (["rnu", "x"], 2, "no verb 'rnu'"),
                                       ([], 2, "a verb is needed"), (["env", "x"], 2, "seen: x"),

@@ -20,8 +20,9 @@ def _run(command):
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
         return _usage("run needs a command, as in: python -m dlcp run -- torchrun train.py")
+    variables = environment()
     try:
-        os.execvpe(command[0], command, environment())
+        os.execvpe(command[0], command, variables)
     except FileNotFoundError:
         print(f"dlcp: {command[0]}: no such command", file=sys.stderr)
         return 127
