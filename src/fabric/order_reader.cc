@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "fabric/order_file.h"
+#include "util/text/json_depth.h"
 #include "util/text/similar.h"
 
 namespace dlcp::fabric {
@@ -222,10 +223,10 @@ Result<OrderFile> read_order(std::string_view text) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("the order file has {} bytes", text.size()),
                  fmt::format("the limit is {}", kOrderBytesMax)};
   try {
-    return Reader().read(Json::parse(text));
+    return Reader().read(Json::parse(text, limited_depth));
   } catch (const Error& error) {
     return error;
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {  // nlohmann's, and that of limited_depth
     const std::string what = error.what();
     const std::size_t at = what.find("parse error at ");
     return Error{

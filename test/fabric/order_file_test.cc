@@ -107,4 +107,6 @@ TEST_CASE("the nesting of groups is limited") {
       read_order(R"({"version": 1, "hosts": [{"name": "a"}], "fabric": )" + inside + "}");
   REQUIRE_FALSE(read.ok());
   CHECK_THAT(read.error().message(), Contains("deep"));
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');
+  CHECK_THAT(complaint("\"version\": 1", "\"version\": " + lists), Contains("in each other"));
 }

@@ -54,6 +54,8 @@ TEST_CASE("a changed plan, or one of another version, is refused") {
         "dlcp synth -o");
   CHECK(with("\"ranks\":4", "\"ranks\":-4").find("-4 is not between 1 and 1024") !=
         std::string::npos);
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');
+  CHECK(with("\"version\":1", "\"version\":" + lists).find("in each other") != std::string::npos);
   CHECK(!read_plan("{}", "p").ok());
   CHECK(!read_plan("[", "p").ok());
 }

@@ -55,6 +55,9 @@ TEST_CASE("a file that is cut off or of another kind is refused with its name an
   CHECK_THAT(refusal(""), Contains("not a whole profile"));
   CHECK_THAT(refusal("{}"), Contains("dlcp-profile"));
   CHECK_THAT(refusal("[1]"), Contains("dlcp-profile"));
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');
+  CHECK_THAT(refusal(replaced(text, "\"version\": 1", "\"version\": " + lists)),
+             Contains("in each other"));
   CHECK_THAT(refusal(replaced(text, "\"version\": 1", "\"version\": 2")), Contains("version is 2"));
 }
 

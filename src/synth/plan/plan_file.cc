@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synth/topology.h"
+#include "util/text/json_depth.h"
 
 namespace dlcp::synth {
 namespace {
@@ -217,7 +218,7 @@ Result<Plan> read_plan(const std::string& text, const std::string& source) {
   };
   if (text.size() > kTextMax) return failed("the file is too long for a plan");
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(text, limited_depth);
     if (!json.is_object() || !json.contains("brackets")) return failed("the file is not a plan");
     const int version = whole(json.at("version"), 0, kMost);
     if (version != Plan::kVersion)

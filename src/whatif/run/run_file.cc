@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "util/text/json_depth.h"
+
 namespace dlcp::whatif {
 namespace {
 
@@ -189,7 +191,7 @@ std::string write_run(const Run& run) {
 
 Result<Run> read_run(const std::string& text, const std::string& path) {
   try {
-    return read_object(Json::parse(text));
+    return read_object(Json::parse(text, limited_depth));
   } catch (const std::exception& error) {  // nlohmann's, and bad()
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("'{}' is not a whole profile of a rank: {}", path, error.what()),
