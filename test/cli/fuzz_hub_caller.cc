@@ -20,7 +20,7 @@ void check_join(const Caller& caller) {
   require(caller.tenant() != nullptr, "an admitted client belongs to a tenant");
   require(join.us.rank < join.us.ranks && join.hub < join.us.hubs, "rank and hub are the group's");
   require(join.us.rails == 1, "a group with hubs has one rail");
-  require(join.us.granule >= 64 && join.us.block_bytes_max >= join.us.granule, "blocks are cut");
+  require(join.us.granule >= 1024 && join.us.block_bytes_max >= join.us.granule, "blocks are cut");
 }
 
 // Whether the client was admitted.

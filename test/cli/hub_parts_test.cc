@@ -17,7 +17,8 @@ engine::HubJoin join() {
   engine::HubJoin made;
   made.us.ranks = 2;
   made.us.hubs = 1;
-  made.us.granule = made.us.block_bytes_max = 1408;
+  made.us.granule = 1408;
+  made.us.block_bytes_max = 42 * made.us.granule;
   return made;
 }
 

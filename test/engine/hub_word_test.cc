@@ -76,10 +76,11 @@ TEST_CASE("impossible groups, and truncated or changed messages, are refused") {
     return !decode_hub_join(encode(wrong, kChallenge, kToken), kChallenge, kToken).ok();
   };
   CHECK(refused([](HubJoin& j) { j.hub = 4; }));
-  CHECK(refused([](HubJoin& j) { j.us.rank = 8; }));   // a hub
-  CHECK(refused([](HubJoin& j) { j.us.rails = 2; }));  // a group with hubs has one
-  CHECK(refused([](HubJoin& j) { j.us.granule = 1; }));
-  CHECK(refused([](HubJoin& j) { j.us.block_bytes_max = 1; }));
+  CHECK(refused([](HubJoin& j) { j.us.rank = 8; }));                    // a hub
+  CHECK(refused([](HubJoin& j) { j.us.rails = 2; }));                   // a group with hubs has one
+  CHECK(refused([](HubJoin& j) { j.us.granule = 64; }));                // many small calls
+  CHECK(refused([](HubJoin& j) { j.us.block_bytes_max = 16 << 10; }));  // many small blocks
+  CHECK(refused([](HubJoin& j) { j.us.granule = j.us.block_bytes_max + 1; }));
   CHECK(refused([](HubJoin& j) { j.us.loss_ppm = 1'000'001; }));
   CHECK(refused([](HubJoin& j) { j.peer.address.size = 61; }));
   CHECK_FALSE(refused([](HubJoin&) {}));

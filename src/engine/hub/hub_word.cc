@@ -14,6 +14,11 @@ constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kHeadBytes = 8;  // length, magic, version, kind
 constexpr std::size_t kTagBytes = 8;
 constexpr std::size_t kRefusalMax = 200;
+// A hub needs memory and time of its own for each call and block, which are not part of the memory
+// that its tenants reserve. Calls and blocks of these sizes keep it small in comparison; the plugin
+// uses larger ones.
+constexpr std::uint32_t kGranuleLeast = 1024;
+constexpr std::uint32_t kBlockBytesMaxLeast = collective::Layout::kBlockBytesLeast;
 
 enum class Kind : std::uint8_t { kChallenge = 1, kJoin = 2, kAnswer = 3 };
 
@@ -167,9 +172,10 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   if (!us) return us.error();
   read.us = us.value();
   if (read.us.is_hub() || read.us.ranks < 2 || read.hub >= read.us.hubs || read.us.rails != 1 ||
-      read.us.granule < 64 || read.us.granule > 1 << 20 ||
-      read.us.block_bytes_max < read.us.granule || read.us.block_bytes_max > 1 << 26 ||
-      read.us.loss_ppm > 1'000'000 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
+      read.us.granule < kGranuleLeast || read.us.granule > 1 << 20 ||
+      read.us.block_bytes_max < std::max(read.us.granule, kBlockBytesMaxLeast) ||
+      read.us.block_bytes_max > 1 << 26 || read.us.loss_ppm > 1'000'000 ||
+      read.peer.address.size > wire::EndpointAddress::kMaxBytes)
     return garbled("received a rank's request with impossible values");
   return read;
 }
