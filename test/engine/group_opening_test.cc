@@ -1,10 +1,11 @@
-// The set-up of a group of two ranks in one process, over memory.
+// The set-up of a group of two ranks in one process, over memory, and what it may post then.
 #include "engine/group/group_opening.h"
 
 #include <memory>
 
 #include "catch.h"
 #include "datapath/address/device_address.h"
+#include "engine/group/group.h"
 #include "engine/host/clock.h"
 #include "memory_datapath.h"
 #include "secrets.h"
@@ -56,6 +57,31 @@ struct TwoRanks {
   }
 };
 
+// Offers many receives and never does anything else.
+struct Receives final : collective::AllReduce {
+  explicit Receives(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      pending.push_back({1, collective::Transfer::Lane::kContributions, false, 0, i, memory, {}});
+  }
+  std::size_t staging_needed(const collective::Call&) const override { return 0; }
+  std::optional<std::uint64_t> start(const collective::Call&) override { return std::nullopt; }
+  bool finished(std::uint64_t) const override { return false; }
+  void post_to(collective::Mesh& mesh) override {
+    while (!pending.empty() && mesh.post(pending.back()))
+      pending.pop_back();
+  }
+  using AllReduce::on_done;
+  void on_done(const collective::Transfer&, std::size_t, std::span<const ByteRange>) override {}
+  bool work() override { return false; }
+  bool busy() const override { return true; }
+  bool idle() const override { return false; }
+  const std::string& disagreement() const override { return none; }
+
+  std::string none;
+  std::vector<std::byte> memory = std::vector<std::byte>(64);
+  std::vector<collective::Transfer> pending;
+};
+
 }  // namespace
 
 TEST_CASE("a rank is ready only when its report is acknowledged, whose memory may be freed then") {
@@ -93,4 +119,33 @@ TEST_CASE("a rank is ready only when its report is acknowledged, whose memory ma
     for (const auto& link : links.all())
       if (link.connection != nullptr) link.engine->close(link.connection);
   }
+}
+
+TEST_CASE("a gate is told of the transfers that a connection has accepted, and of no others") {
+  TwoRanks two;
+  GroupOpening first(two.ports[0], two.ports[0], two.plan(0));
+  GroupOpening second(two.ports[1], two.ports[1], two.plan(1));
+  const Time end = engine::steady_now() + 5s;
+  for (bool ready = false; !ready && engine::steady_now() < end;) {
+    ready = first.poll() == GroupOpening::State::kReady;
+    ready = second.poll() == GroupOpening::State::kReady && ready;
+  }
+  const Receives* receives = nullptr;
+  const auto make = [&](std::span<std::byte>) {
+    auto made = std::make_unique<Receives>(1000);
+    receives = made.get();
+    return std::unique_ptr<collective::AllReduce>(std::move(made));
+  };
+  engine::Group group(first.take(), make, engine::Group::Staging(4096));
+  std::size_t asked = 0, posted = 0;
+  const engine::Group::Gate gate{.admits = [&](const auto&) { return ++asked > 0; },
+                                 .posted = [&](const auto&) { ++posted; }};
+  for (int turn = 0; turn < 10; ++turn)
+    REQUIRE(group.serve(gate).ok());
+  CHECK(receives->pending.size() > 0);  // the connection is full
+  CHECK(posted == 1000 - receives->pending.size());
+  CHECK(asked > posted);
+  const engine::GroupLinks links = second.take();
+  for (const auto& link : links.all())
+    if (link.connection != nullptr) link.engine->close(link.connection);
 }

@@ -43,17 +43,19 @@ bool read_limit(const std::string& word, Tenant& tenant) {
 
 }  // namespace
 
-bool RateShare::take(std::uint64_t bytes, Time now) {
+bool RateShare::has_credit(Time now) {
   const std::lock_guard lock(mutex_);
   if (rate_ <= 0) return true;
   const double passed = std::chrono::duration<double>(now - at_).count();
   const double most = rate_ * std::chrono::duration<double>(kAhead).count();
   credit_ = std::min(credit_ + passed * rate_, most);
   at_ = now;
-  if (credit_ <= 0)  // a debt must be repaid first; it allows messages larger than the credit
-    return false;
-  credit_ -= static_cast<double>(bytes);
-  return true;
+  return credit_ > 0;
+}
+
+void RateShare::spend(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (rate_ > 0) credit_ -= static_cast<double>(bytes);
 }
 
 Result<Tenants> parse_tenants(std::string_view text, const std::string& path) {

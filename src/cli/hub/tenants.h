@@ -25,8 +25,10 @@ class RateShare {
  public:
   // 0: no limit.
   void set(double bytes_per_second) { rate_ = bytes_per_second; }
-  // Returns false if the bytes exceed the rate now.
-  bool take(std::uint64_t bytes, Time now);
+  // False if earlier bytes have used up the rate until now.
+  bool has_credit(Time now);
+  // The credit may become negative, so that pieces may be larger than any credit.
+  void spend(std::uint64_t bytes);
 
  private:
   std::mutex mutex_;

@@ -155,7 +155,7 @@ bool Group::post(const collective::Transfer& transfer) {
   if (failed_ ||
       (transfer.sends &&
        !orders_[links_.way(at)].admits(&line, exchange_->peers_at_once(), has_sendable)) ||
-      (gate_ && !gate_(transfer)))
+      (gate_.admits && !gate_.admits(transfer)))
     return false;
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   const core::Licence licence = direct_licence(transfer);
@@ -166,6 +166,7 @@ bool Group::post(const collective::Transfer& transfer) {
     return false;
   }
   if (posted.value() == nullptr) return false;
+  if (gate_.posted) gate_.posted(transfer);
   line.posted.push_back({posted.value(), transfer});
   return true;
 }

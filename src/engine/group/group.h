@@ -37,8 +37,12 @@ class Group final : collective::Mesh {
     bool at_hubs;
     std::unique_ptr<std::byte[]> memory;
   };
-  // True if a transfer may proceed now; the group asks again later about the others.
-  using Gate = std::function<bool(const collective::Transfer&)>;
+  struct Gate {
+    // True if a transfer may proceed now; the group asks again later about the others.
+    std::function<bool(const collective::Transfer&)> admits;
+    // A transfer has proceeded; a connection may refuse an admitted transfer until later.
+    std::function<void(const collective::Transfer&)> posted;
+  };
 
   // Takes ownership of the connections in `links`.
   Group(GroupLinks links, const MakeAlgorithm& make, Staging staging);
@@ -54,7 +58,7 @@ class Group final : collective::Mesh {
   Result<bool> finished(std::uint64_t call);
 
   // The counterpart of start() and finished() on a hub: drives a bounded step and returns true if
-  // there was progress. Fails if the group has failed. `gate` may be empty.
+  // there was progress. Fails if the group has failed.
   Result<bool> serve(const Gate& gate);
   // True if nothing is in progress that other ranks wait for.
   bool idle();

@@ -18,6 +18,10 @@ using engine::steady_now;
 constexpr Duration kCarrierPatience = 3s;
 constexpr Duration kSaysWhyWithin = 2s;
 
+bool counts_for_rate(const Transfer& transfer) {
+  return !transfer.sends && transfer.lane == Transfer::Lane::kContributions;
+}
+
 }  // namespace
 
 HubJob::HubJob(engine::Registry& registry, const engine::Port& port, std::uint32_t speed_mbps,
@@ -160,10 +164,16 @@ void HubJob::begin_group() {
 
 HubJob::Step HubJob::serve() {
   // Credits enforce a tenant's rate: peers send only what receives were posted for.
-  const auto served = group_->serve([this](const Transfer& transfer) {
-    return transfer.sends || transfer.lane != Transfer::Lane::kContributions ||
-           tenant_.rate.take(transfer.memory.size(), steady_now());
-  });
+  const auto served = group_->serve({.admits =
+                                         [this](const Transfer& transfer) {
+                                           return !counts_for_rate(transfer) ||
+                                                  tenant_.rate.has_credit(steady_now());
+                                         },
+                                     .posted =
+                                         [this](const Transfer& transfer) {
+                                           if (counts_for_rate(transfer))
+                                             tenant_.rate.spend(transfer.memory.size());
+                                         }});
   counts_ = {exchange_->served().calls, exchange_->served().bytes, exchange_->blocks().partial};
   if (exchange_->all_left() && group_->idle()) return finish("");
   if (!served) return finish(served.error().what);
