@@ -1,6 +1,7 @@
 // All-reduces by direct exchange through the plugin's own table, over loopback.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "collective_group.h"
 #include "exchange.h"
 #include "nccl/abi/net/net_v10.h"
+#include "nccl/abi/profiler/profiler_v4.h"
 #include "nccl/abi/tuner.h"
 
 namespace {
@@ -25,6 +27,47 @@ void check_sums(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
   for (const auto& result : results)
     REQUIRE(std::memcmp(result.data(), sum.data(), count * 4) == 0);
 }
+
+// A communicator of this process as NCCL's profiler interface describes it.
+class Profiled {
+ public:
+  Profiled(const Plugin& plugin, std::uint64_t comm_id)
+      : table_(static_cast<const ProfilerV4*>(plugin.symbol(dlcp::nccl::kProfilerSymbolV4))) {
+    int mask = 0;
+    REQUIRE(table_->init(&context_, &mask, "", comm_id, 2, 2, 0, logger) == ResultCode::kSuccess);
+  }
+  ~Profiled() { table_->finalize(context_); }
+  Profiled(const Profiled&) = delete;
+  Profiled& operator=(const Profiled&) = delete;
+
+  // An all-reduce of `count` floats by CollNet's chain, in one call of `bytes`.
+  void announce(std::size_t count, int bytes) {
+    ProfilerEventV4 collective{};
+    collective.type = dlcp::nccl::kProfileColl;
+    collective.coll.func = "AllReduce";
+    collective.coll.count = count;
+    collective.coll.datatype = "ncclFloat32";
+    collective.coll.nChannels = 1;
+    collective.coll.algo = "COLLNET_CHAIN";
+    collective.coll.proto = "SIMPLE";
+    void* parent = nullptr;
+    table_->startEvent(context_, &parent, &collective);
+    for (const int sends : {0, 1}) {
+      ProfilerEventV4 operation{};
+      operation.type = dlcp::nccl::kProfileProxyOp;
+      operation.parentObj = parent;
+      operation.proxyOp = {getpid(), 0, 0, 1, bytes, sends};
+      void* ignored = nullptr;
+      table_->startEvent(context_, &ignored, &operation);
+    }
+  }
+
+ private:
+  using ProfilerV4 = dlcp::nccl::ProfilerV4;
+  using ProfilerEventV4 = dlcp::nccl::ProfilerEventV4;
+  const ProfilerV4* table_;
+  void* context_ = nullptr;
+};
 
 }  // namespace
 
@@ -238,4 +281,33 @@ TEST_CASE("a call that exceeds the staging fails with the setting's name") {
   CHECK(group.table().iallreduce(group.rank(0).group, input.data(), result.data(), input.size(), 7,
                                  0, nullptr, nullptr, &request) == ResultCode::kInvalidUsage);
   CHECK_THAT(joined_log(), Contains("DLCP_COLLNET_MEMORY"));
+}
+
+TEST_CASE("the lengths of a parent's all-reduces do not cut those of a child that shares it") {
+  constexpr std::uint64_t kParent = 42, kChild = 43;  // 42 is the fixture's, which has a context
+  constexpr std::size_t kCount = 65536, kShorter = 60000;
+  CollectivePlugin fixture;
+  CollectiveGroup group(*fixture.plugin, 2, kParent);  // NCCL gives a child the parent's context
+  group.connect();
+  Profiled parent(*fixture.plugin, kParent);
+  const std::vector<std::vector<float>> inputs(2, std::vector<float>(kCount, 1));
+  std::vector<std::vector<float>> results(2, std::vector<float>(kCount, -99));
+  const auto announce = [&] {  // once for each rank, because one table serves both here
+    parent.announce(kShorter, kCount * 4);
+    parent.announce(kShorter, kCount * 4);
+  };
+  const auto unchanged = [&] {
+    return std::count(results[0].begin(), results[0].end(), -99.0f) +
+           std::count(results[1].begin(), results[1].end(), -99.0f);
+  };
+  announce();
+  group.all_reduce(inputs, results);
+  CHECK(unchanged() == 2 * (kCount - kShorter));  // alone, the parent's own lengths are used
+  announce();
+  Profiled child(*fixture.plugin, kChild);
+  announce();
+  results.assign(2, std::vector<float>(kCount, -99));
+  group.all_reduce(inputs, results);  // the child's call
+  CHECK(unchanged() == 0);
+  CHECK_THAT(joined_log(), !Contains("differ from those that NCCL calls"));
 }

@@ -141,3 +141,15 @@ TEST_CASE("chunks grow until each owner has a block per call, and never shrink")
   CHECK(tuner::chunk_bytes(many, 600'001, 2, 64 << 10) == 303'104);
   CHECK(tuner::chunk_bytes(many, std::size_t{1} << 40, 1, 32 << 10) == 512 << 10);
 }
+
+TEST_CASE("a child that shares its parent's connections does not change the parent's terms") {
+  constexpr std::uint64_t kParent = 7;
+  auto& groups = DirectGroups::of_process();
+  groups.add(kParent, {.ranks = 4, .speed_mbps = 10'000});
+  groups.add(kParent, {.ranks = 2, .speed_mbps = 100'000});  // the child, in one half of the ranks
+  CHECK(groups.find(kParent)->ranks == 4);
+  CHECK(groups.find(kParent)->speed_mbps == 10'000);
+  groups.remove(kParent);
+  groups.remove(kParent);
+  CHECK_FALSE(groups.find(kParent));
+}

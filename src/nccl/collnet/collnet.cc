@@ -38,7 +38,7 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
     if (!told && comm.loss_ppm > 0 && comm.context->first_to_say(kTopicExact)) {
       constexpr const char* kWhy =
           "NCCL does not report tensor lengths (NCCL 2.28 or newer does, if no other profiler "
-          "is loaded)";
+          "is loaded and no communicator uses the connections of its parent, splitShare)";
       say({engine::LogLevel::kInfo, fmt::format("direct exchange is exact despite its loss "
                                                 "budget: {}",
                                                 kWhy)});

@@ -10,8 +10,7 @@ DirectGroups& DirectGroups::of_process() {
 void DirectGroups::add(std::uint64_t comm_id, const DirectTerms& terms) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[comm_id];
-  entry.terms = terms;
-  ++entry.groups;
+  if (entry.groups++ == 0) entry.terms = terms;
 }
 
 void DirectGroups::remove(std::uint64_t comm_id) {

@@ -23,6 +23,9 @@ class DirectGroups {
   // Never destroyed, because NCCL's threads may outlive exit().
   static DirectGroups& of_process();
 
+  // A child communicator with its parent's connections (splitShare) adds its group under the
+  // parent's ID, after the parent. The parent's terms stay, because the parent's ranks may be in
+  // children of different terms.
   void add(std::uint64_t comm_id, const DirectTerms& terms);
   void remove(std::uint64_t comm_id);
   std::optional<DirectTerms> find(std::uint64_t comm_id);
@@ -30,7 +33,7 @@ class DirectGroups {
  private:
   struct Entry {
     DirectTerms terms;
-    int groups = 0;  // several if ranks of a communicator share the process
+    int groups = 0;  // several if ranks of a communicator share the process, or with splitShare
   };
   std::mutex mutex_;
   std::map<std::uint64_t, Entry> entries_;

@@ -5,7 +5,7 @@
 namespace dlcp::nccl {
 
 void ReductionCalls::on_operation(const Operation& operation) {
-  if (contradicted_) return;
+  if (contradicted_ || shared_) return;
   const bool next = started_.empty() || started_.back().of.collective != operation.collective;
   if (next) started_.push_back({operation, 0, 0, ++announced_});
   Reduction& reduction = started_.back();
@@ -13,6 +13,11 @@ void ReductionCalls::on_operation(const Operation& operation) {
   // All channels have the same chunks, and all are announced before the first call.
   contradicted_ = reduction.calls > 0 || operation.chunk_bytes != reduction.of.chunk_bytes ||
                   operation.steps != reduction.of.steps;
+}
+
+void ReductionCalls::on_shared_connections() {
+  shared_ = true;
+  started_.clear();
 }
 
 std::optional<std::size_t> ReductionCalls::next(std::size_t bytes, int type) {

@@ -37,6 +37,8 @@ class ReductionCalls {
   void on_operation(const Operation& operation);
   // An all-reduce over CollNet has an unknown form, so further calls are unknown, too.
   void on_unknown_form() { contradicted_ = true; }
+  // From now on other communicators' calls may arrive in between, so all calls are unknown.
+  void on_shared_connections();
 
   // Number of data bytes in the next call; nullopt: unknown.
   std::optional<std::size_t> next(std::size_t bytes, int type);
@@ -58,6 +60,7 @@ class ReductionCalls {
   std::uint64_t announced_ = 0;
   std::uint64_t told_ = 0;
   bool contradicted_ = false;
+  bool shared_ = false;
 };
 
 }  // namespace dlcp::nccl

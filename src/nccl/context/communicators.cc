@@ -44,15 +44,17 @@ bool Communicators::learn_ranks(std::uint64_t comm_id, std::size_t ranks) {
   return known;
 }
 
-void Communicators::learn_rank(std::uint64_t comm_id, int rank, int ranks) {
+bool Communicators::learn_rank(std::uint64_t comm_id, int rank, int ranks) {
   const std::lock_guard lock(mutex_);
   Context* named = nullptr;
   for (const auto& [id, entry] : entries_) {
     if (entry.context->comm_id() != comm_id) continue;
-    if (named != nullptr) return;  // several ranks in this process; NCCL does not say which one
+    if (named != nullptr)
+      return true;  // several ranks in this process; NCCL does not say which one
     named = entry.context;
   }
   if (named != nullptr) named->describe_rank(rank, ranks);
+  return named != nullptr;
 }
 
 }  // namespace dlcp::nccl

@@ -34,8 +34,8 @@ class Communicators {
   // True if a connection may carry more than one communicator.
   bool shared() const { return sharing_.load(std::memory_order_relaxed) > 0; }
 
-  // Called by the profiler, for monitoring.
-  void learn_rank(std::uint64_t comm_id, int rank, int ranks);
+  // Called by the profiler, for monitoring. False if the communicator has no context.
+  bool learn_rank(std::uint64_t comm_id, int rank, int ranks);
 
  private:
   struct Entry {

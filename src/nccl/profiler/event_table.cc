@@ -99,6 +99,11 @@ std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, bool&
   return real ? std::optional(CallPart{*real, reductions_.reduction()}) : std::nullopt;
 }
 
+void EventTable::on_shared_connections() {
+  const std::lock_guard lock(mutex_);
+  reductions_.on_shared_connections();
+}
+
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
   if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
   return handle(Kind::kStep, operation & kNumberMask, step);

@@ -55,6 +55,7 @@ class EventTable {
   std::uint32_t ranks() const { return ranks_; }
   // See ReductionCalls.
   std::optional<CallPart> next_call(std::size_t bytes, int type, bool& contradicted);
+  void on_shared_connections();
 
   void set_communicator_class(int communicator_class) {
     communicator_class_.store(communicator_class);

@@ -78,6 +78,15 @@ std::uint64_t step_in_table(std::uint64_t step) {
   return EventTable::step_of(profile->recorder().inner_of(step), Recorder::step_number(step));
 }
 
+// A communicator without a context makes its all-reduces through another one's connections
+// (splitShare). NCCL does not say through which, so no table can tell its own calls from them any
+// more. Called with the mutex.
+void stop_matching_calls() {
+  for (std::size_t i = 0; i < tables_end; ++i)
+    if (EventTable* const table = tables[i].load(std::memory_order_relaxed))
+      table->on_shared_connections();
+}
+
 // Called with the context's place in `tables` and its table, which exists.
 template <class Record>
 void* with_table(void* context, Record&& record) noexcept {
@@ -146,11 +155,12 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
   *context = nullptr;
   return guarded("profiler init", [&] {
     set_logger(logger);
-    Communicators::of_process().learn_rank(comm_id, rank, ranks);
+    const bool has_context = Communicators::of_process().learn_rank(comm_id, rank, ranks);
     Profile* const profile = Profile::of_process();
     const std::lock_guard lock(mutex);
     activation_mask = mask;
     set_mask();
+    if (!has_context) stop_matching_calls();
     for (std::size_t i = 0; i < tables.size() && ranks > 0; ++i) {
       if (tables[i].load(std::memory_order_relaxed) == nullptr) {
         tables[i].store(new EventTable(comm_id, static_cast<std::uint32_t>(ranks)),

@@ -34,7 +34,8 @@ bool in_use();
 std::optional<OpContext> ask(void* phandle, int communicator_class);
 bool activated();  // for loss
 // Payload size of the communicator's next call of direct exchange; nullopt if NCCL has not reported
-// it. (It is not requested if several ranks of the communicator are in this process.)
+// it. (It is not requested if several ranks of the communicator are in this process, nor after
+// another communicator has begun to use the connections of this one.)
 // `contradicted` is set if the events do not match the calls.
 std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
                                   bool& contradicted);

@@ -79,8 +79,10 @@ SwitchGroup::Way SwitchGroup::way_of(const collective::Call& call) {
   if (lengths_ == Lengths::kUnknown) vote(told);
   if (!told && lengths_ == Lengths::kTold) {
     fail_here({ErrorCode::kInternal,
-               "NCCL no longer reports tensor lengths, but other ranks add in the switch",
-               "unset DLCP_COLLNET_SWITCH on all ranks"});
+               "tensor lengths are no longer known, but sums in the switch need them: NCCL's "
+               "profiler does not report them, or a communicator of this process uses the "
+               "connections of its parent (splitShare)",
+               "unset DLCP_COLLNET_SWITCH on all ranks, or do not use splitShare"});
   }
   return lengths_ == Lengths::kTold ? Way::kSwitch : Way::kUndecided;
 }
