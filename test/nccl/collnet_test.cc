@@ -233,6 +233,32 @@ TEST_CASE("the tuner finds a group by its communicator, or by the number of node
   CHECK(chain_after(78, 8) > 56);
 }
 
+TEST_CASE("with several GPUs per host, processes with and without a group choose alike") {
+  CollectivePlugin fixture;
+  CollectiveGroup group(*fixture.plugin, 3, 77);  // NCCL connects it in one process of each host
+  group.connect();
+  const auto& tuner =
+      *static_cast<const dlcp::nccl::TunerV6*>(fixture.plugin->symbol("ncclTunerPlugin_v6"));
+  const auto choice = [&](std::uint64_t comm_id, std::size_t ranks) {
+    void* context = nullptr;
+    REQUIRE(tuner.init(&context, comm_id, ranks, 3, logger, nullptr, nullptr) ==
+            ResultCode::kSuccess);
+    std::array<float, 7 * 3> costs;
+    costs.fill(dlcp::nccl::kNotAllowed);
+    costs[3 * 3 + 2] = 1;
+    int channels = 0;
+    REQUIRE(tuner.getCollInfo(context, 4, 1 << 20, 1, reinterpret_cast<float**>(costs.data()), 7, 3,
+                              0, &channels) == ResultCode::kSuccess);
+    std::size_t chunk = 4096;
+    REQUIRE(tuner.getChunkSize(context, 4, 1 << 20, 3, 2, 2, &chunk) == ResultCode::kSuccess);
+    CHECK(tuner.finalize(context) == ResultCode::kSuccess);
+    return std::pair(costs[3 * 3 + 2], chunk);
+  };
+  constexpr std::uint64_t kElsewhere = 78;  // as in a process that has not connected the group
+  CHECK(choice(77, 6) == choice(kElsewhere, 6));
+  CHECK(choice(77, 3) != choice(kElsewhere, 3));  // here every rank's process has the group
+}
+
 TEST_CASE("communicators of one process do not wait for each other") {
   CollectivePlugin fixture;
   CollectiveGroup one(*fixture.plugin, 2, 1), other(*fixture.plugin, 3, 2);

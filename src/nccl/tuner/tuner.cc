@@ -37,16 +37,30 @@ constexpr std::size_t kBlockBytes = 16 << 10;
 constexpr std::size_t kChunkBytesMax = 512 << 10;  // NCCL's buffer for a step
 constexpr std::size_t kChunkUnit = 4 << 10;
 
-// Used if the group of a communicator is unknown (before NCCL 2.28, or if it shares another one's
-// connections); the same on all ranks.
+// Used if the group of a communicator is unknown on some rank; the same on all ranks.
 constexpr std::uint32_t kSpeedAssumed = 100'000;
 
 struct Tuned {
   std::uint64_t comm_id = 0;  // 0: unknown
+  // True if all ranks know the group of the communicator, or none does. NCCL connects a group in
+  // one process of each node only, so with several ranks per node some processes may not know it.
+  bool asks_for_group = false;
   DirectTerms assumed;
   bool shares = false;  // uses another communicator's connections
   std::optional<Steering> steering;
 };
+
+// nullopt: unknown on all ranks (before NCCL 2.28, with several ranks per node, or if the
+// communicator shares another one's connections).
+std::optional<DirectTerms> group_of(const Tuned& tuned) {
+  return tuned.asks_for_group ? DirectGroups::of_process().find(tuned.comm_id) : std::nullopt;
+}
+
+// The group has DirectTerms::always with these settings if it can be set up at all.
+bool always_direct(const engine::Settings& settings) {
+  return settings.collnet == engine::CollnetChoice::kOn || !settings.plan_file.empty() ||
+         !settings.collnet_switch.empty();
+}
 
 }  // namespace
 
@@ -121,10 +135,11 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::s
     set_logger(logger);
     auto tuned = std::make_unique<Tuned>();
     tuned->comm_id = comm_id;
+    tuned->asks_for_group = comm_id != 0 && ranks == nodes;
     tuned->shares = comm_id != 0 && !Communicators::of_process().learn_ranks(comm_id, ranks);
     const auto setup = engine::Registry::of_process().setup();
     tuned->assumed = {static_cast<std::uint32_t>(nodes), kSpeedAssumed,
-                      setup->ok() && setup->value().settings.collnet == engine::CollnetChoice::kOn};
+                      setup->ok() && always_direct(setup->value().settings)};
     if (setup->ok()) {
       const engine::Settings& settings = setup->value().settings;
       if (budget_of(comm_id, settings.loss_budget_ppm) > 0)
@@ -149,12 +164,8 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
           const std::span table(reinterpret_cast<float*>(costs), rows * columns);
           const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
           const auto named = known ? static_cast<Function>(function) : Function::kOther;
-          if (named == Function::kAllReduce) {
-            const auto group = tuned->comm_id == 0
-                                   ? std::nullopt
-                                   : DirectGroups::of_process().find(tuned->comm_id);
-            correct_collnet(group.value_or(tuned->assumed), bytes, table, columns);
-          }
+          if (named == Function::kAllReduce)
+            correct_collnet(group_of(*tuned).value_or(tuned->assumed), bytes, table, columns);
           if (tuned->steering) steer(*tuned->steering, named, bytes, table, columns);
           return ResultCode::kSuccess;
         });
@@ -168,11 +179,11 @@ ResultCode choose_chunk(void* context, int function, std::size_t bytes, int algo
   const auto* tuned = static_cast<const Tuned*>(context);
   const bool ours = function == static_cast<int>(Function::kAllReduce) &&
                     algorithm == static_cast<int>(Algorithm::kCollnetChain);
-  if (tuned != nullptr && tuned->comm_id != 0 && ours && channels > 0 && chunk != nullptr) {
+  if (tuned != nullptr && ours && channels > 0 && chunk != nullptr) {
     guarded(
         "tuner",
         [&] {
-          if (const auto group = DirectGroups::of_process().find(tuned->comm_id))
+          if (const auto group = group_of(*tuned))
             *chunk = chunk_bytes(*group, bytes, static_cast<std::size_t>(channels), *chunk);
           return ResultCode::kSuccess;
         });
