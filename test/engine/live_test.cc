@@ -73,6 +73,19 @@ void show_one(const char* version) {
   file->page().devices[3].write(device);
 }
 
+void show_head_only(int seals) {
+  const int file = memfd_create("dlcp-live", MFD_ALLOW_SEALING);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  LiveHead head{};
+  head.magic = LiveHead::kMagic;
+  head.layout = LivePage::kLayout;
+  [[maybe_unused]] const ssize_t put = write(file, &head, sizeof head);
+  fcntl(file, F_ADD_SEALS, seals);
+  fcntl(file, F_SETLK, &lock);
+}
+
 }  // namespace
 
 TEST_CASE("a process's page is found while the process runs, and has the values it wrote") {
@@ -142,17 +155,7 @@ TEST_CASE("a page of another layout is not read, but its process can be made exa
 }
 
 TEST_CASE("the head of a page that is too short can be used") {
-  Shower shower([] {
-    const int file = memfd_create("dlcp-live", 0);
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    LiveHead head{};
-    head.magic = LiveHead::kMagic;
-    head.layout = LivePage::kLayout;
-    [[maybe_unused]] const ssize_t put = write(file, &head, sizeof head);
-    fcntl(file, F_SETLK, &lock);
-  });
+  Shower shower([] { show_head_only(F_SEAL_SHRINK); });
   const auto places = pages_of(shower.pid());
   REQUIRE(places.size() == 1);
   auto view = open_live_page(places[0].path);
@@ -160,6 +163,27 @@ TEST_CASE("the head of a page that is too short can be used") {
   CHECK_FALSE(view.value().page().ok());
   view.value().make_exact(true);
   CHECK(view.value().head().exact == 1);
+}
+
+TEST_CASE("a page that its owner could still shrink is rejected, so that no reader dies of it") {
+  Shower shower([] { show_head_only(F_SEAL_GROW); });
+  const auto places = pages_of(shower.pid());
+  REQUIRE(places.size() == 1);
+  const auto view = open_live_page(places[0].path);
+  REQUIRE_FALSE(view.ok());
+  CHECK_THAT(view.error().message(), Contains("is not a statistics page"));
+}
+
+TEST_CASE("control characters in another process's version do not reach the terminal") {
+  Shower shower([] {
+    static LiveFile* const file = new LiveFile(LiveFile::create("9.9\x1b[31m").value());
+    file->page().head.layout = LivePage::kLayout + 1;
+  });
+  const auto places = pages_of(shower.pid());
+  REQUIRE(places.size() == 1);
+  const auto view = open_live_page(places[0].path);
+  REQUIRE(view.ok());
+  CHECK_THAT(view.value().page().error().message(), Contains("DLCP 9.9?[31m,"));
 }
 
 TEST_CASE("the flag of `dlcp exact` has its fixed offset") {

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/stats/pages/pages.h"
 #include "cli/stats/selection_options.h"
+#include "util/text/printable.h"
 
 namespace dlcp::cli {
 namespace {

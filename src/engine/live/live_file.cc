@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "util/system/system_text.h"
+#include "util/text/printable.h"
 
 namespace dlcp::engine {
 namespace {
@@ -115,7 +116,7 @@ Result<const LivePage*> LiveView::page() const {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("it runs DLCP {}, whose statistics this version of dlcp cannot "
                              "read",
-                             head_->version.view()),
+                             printable(head_->version.view())),
                  "use the dlcp of the same release as that plugin; `dlcp exact` works across "
                  "versions"};
   }
@@ -150,9 +151,12 @@ std::vector<LivePlace> find_live_pages(const std::string& proc) {
 Result<LiveView> open_live_page(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat status {};
+  // Seals are read before the size: a sealed file keeps at least that size.
+  const int seals = file.valid() ? fcntl(file.get(), F_GET_SEALS) : 0;
   if (!file.valid() || fstat(file.get(), &status) != 0)
     return failed("cannot open " + path, "run as the user of the job, or as root");
   const Error no_page{ErrorCode::kInvalidUsage, path + " is not a statistics page of DLCP", ""};
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return no_page;
   const auto bytes = static_cast<std::size_t>(status.st_size);
   if (bytes < sizeof(LiveHead)) return no_page;
   const std::size_t mapped = std::min(bytes, sizeof(LivePage));

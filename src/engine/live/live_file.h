@@ -64,7 +64,8 @@ struct LivePlace {
 // Pages of running processes that this one may read, by process ID. `proc` is the mount point of
 // procfs.
 std::vector<LivePlace> find_live_pages(const std::string& proc = "/proc");
-// Rejects a file that is not a live page.
+// Rejects a file that is not a live page. Among these is one that its owner could still shrink,
+// because reading the missing part would end this process (SIGBUS).
 Result<LiveView> open_live_page(const std::string& path);
 
 }  // namespace dlcp::engine

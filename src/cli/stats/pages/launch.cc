@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/stats/pages/snapshot.h"
+#include "util/text/printable.h"
 
 namespace dlcp::cli {
 namespace {

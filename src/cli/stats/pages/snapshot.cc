@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "util/text/printable.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -12,13 +14,6 @@ void clean(Text& text) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  return out;
-}
 
 ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
   ProcessSnapshot process;

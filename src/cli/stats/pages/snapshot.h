@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/stats/pages/launch.h"
@@ -32,8 +31,5 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page);
 
 std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
                        core::Counter counter);
-
-// Replaces control characters and non-ASCII bytes by ?, because other processes wrote the text.
-std::string printable(std::string_view text);
 
 }  // namespace dlcp::cli
