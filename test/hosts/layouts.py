@@ -133,6 +133,19 @@ def two_cards_one_subnet(net):
 
 
 @layout
+def second_card_of_a_subnet_strict_filter(net):
+    net.host("a", "b")
+    net.switch("s", "t")
+    for host in "ab":
+        for card, switch in enumerate("st"):
+            net.plug(host, f"eth{card}", switch)
+            net.addr(host, f"10.1.0.{10 * number(host) + card}/24", f"eth{card}")
+        for name in ("all", "eth0", "eth1"):
+            net.sysctl(host, **{f"ipv4__conf__{name}__rp_filter": 1})
+    return Case("10.1.0.10", env={"NCCL_SOCKET_IFNAME": "=eth1"})
+
+
+@layout
 def cards_in_another_order_strict_filter(net):
     net.host("a", "b")
     net.switch("s", "t")

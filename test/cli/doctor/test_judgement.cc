@@ -7,7 +7,6 @@
 #include "catch.h"
 #include "cli/doctor/finding.h"
 #include "cli/doctor/host/host_checks.h"
-#include "cli/doctor/host/packet_rules.h"
 #include "cli/doctor/nccl/collnet_check.h"
 #include "cli/doctor/nccl/nccl_checks.h"
 #include "cli/doctor/nccl/net_abi.h"
@@ -363,34 +362,4 @@ TEST_CASE(
   CHECK_FALSE(decode_device_answer(8, frame));
   CHECK_FALSE(decode_device_question(frame));
   CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
-}
-
-TEST_CASE("rules that block the data ports are named, others are not") {
-  const auto levels = [](const char* rules) { return count(judge_ruleset(rules), Level::kWarn); };
-  const std::string head =
-      "table inet f {\n\tchain in {\n\t\ttype filter hook input priority filter; policy ";
-  const auto chain = [&](const char* policy, const std::string& rules) {
-    return head + policy + ";\n" + rules + "\t}\n}\n";
-  };
-  CHECK(levels("") == 0);
-  CHECK(levels(chain("accept", "\t\tudp dport 49152-65535 drop\n").c_str()) == 1);
-  CHECK(levels(chain("accept", "\t\tudp dport 55000 counter reject\n").c_str()) == 1);
-  CHECK(levels(chain("accept", "\t\tudp dport 53 drop\n").c_str()) == 0);
-  CHECK(levels(chain("drop", "\t\ttcp dport 22 accept\n").c_str()) == 1);
-  CHECK(levels(chain("drop", "\t\tudp dport 49152-65535 accept\n").c_str()) == 0);
-  CHECK(levels(chain("drop", "\t\tip saddr 10.0.0.0/8 accept\n").c_str()) == 0);
-}
-
-TEST_CASE("two NICs in one subnet are a warning, NICs in two subnets are not") {
-  const auto card = [](const char* name, const char* ip) {
-    datapath::Interface interface;
-    interface.name = name;
-    interface.ip = datapath::parse_ip_address(ip).value();
-    interface.prefix_bits = 24;
-    return interface;
-  };
-  CHECK(check_shared_subnets({card("eth0", "10.0.0.1"), card("eth1", "10.0.1.1")}).empty());
-  const auto findings = check_shared_subnets({card("eth0", "10.0.0.1"), card("eth1", "10.0.0.2")});
-  REQUIRE(findings.size() == 1);
-  CHECK_THAT(findings[0].value, Contains("eth0 and eth1 are both in 10.0.0.0/24"));
 }

@@ -58,8 +58,9 @@ Findings interface_findings(const engine::Settings& settings) {
                             datapath::to_string(interface.ip),
                             datapath::why_not_chosen(interface, settings.interfaces));
   if (!unused.empty()) findings.push_back({"not_used", Level::kOk, unused, ""});
-  for (const auto& part : {check_shared_subnets(chosen.value()),
-                           check_reverse_path_filter(chosen.value()), check_ruleset()})
+  for (const auto& part :
+       {check_shared_subnets(chosen.value(), existing.value()),
+        check_reverse_path_filter(chosen.value(), existing.value()), check_ruleset()})
     findings.insert(findings.end(), part.begin(), part.end());
   return findings;
 }

@@ -7,10 +7,11 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <utility>
+
+#include "datapath/udp/interfaces/reverse_path.h"
 
 namespace dlcp::cli {
 namespace {
@@ -18,18 +19,6 @@ namespace {
 constexpr int kFirstPort = 49152;
 constexpr int kLastPort = 65535;
 constexpr std::string_view kAccept = "accept";
-
-int number_in(const std::string& path) {
-  int value = 0;
-  std::ifstream(path) >> value;
-  return value;
-}
-
-// The kernel uses the larger of the two values.
-bool is_strict(const std::string& name, const std::string& proc_root) {
-  const std::string conf = proc_root + "/sys/net/ipv4/conf/";
-  return std::max(number_in(conf + "all/rp_filter"), number_in(conf + name + "/rp_filter")) == 1;
-}
 
 std::string_view trimmed(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
@@ -78,13 +67,15 @@ Finding closed_chain(const std::string& chain) {
 }  // namespace
 
 Findings check_reverse_path_filter(const std::vector<datapath::Interface>& devices,
+                                   const std::vector<datapath::InterfaceAddress>& existing,
                                    const std::string& proc_root) {
   std::string strict;
   for (const auto& device : devices)
-    if (device.ip.family == datapath::IpFamily::kV4 && is_strict(device.name, proc_root))
+    if (device.ip.family == datapath::IpFamily::kV4 &&
+        datapath::filters_strictly(device.name, proc_root))
       strict += (strict.empty() ? "" : ", ") + device.name;
-  if (strict.empty() || devices.size() < 2) return {};
-  const bool is_risk = !check_shared_subnets(devices).empty();
+  const bool is_risk = !check_shared_subnets(devices, existing).empty();
+  if (strict.empty() || (devices.size() < 2 && !is_risk)) return {};
   Finding finding{"rp_filter", is_risk ? Level::kWarn : Level::kOk,
                   fmt::format("strict on {}: the kernel drops a packet unless the route back to "
                               "its sender uses the interface on which it arrived",
@@ -96,18 +87,23 @@ Findings check_reverse_path_filter(const std::vector<datapath::Interface>& devic
   return {finding};
 }
 
-Findings check_shared_subnets(const std::vector<datapath::Interface>& devices) {
+Findings check_shared_subnets(const std::vector<datapath::Interface>& devices,
+                              const std::vector<datapath::InterfaceAddress>& existing) {
   Findings findings;
-  for (std::size_t i = 0; i < devices.size(); ++i)
-    for (std::size_t j = i + 1; j < devices.size(); ++j) {
-      const auto subnet = datapath::common_subnet(devices[i], devices[j]);
+  const auto is_device = [&](const datapath::InterfaceAddress& interface) {
+    return std::ranges::find(devices, interface.name, &datapath::Interface::name) != devices.end();
+  };
+  for (std::size_t i = 0; i < existing.size(); ++i)
+    for (std::size_t j = i + 1; j < existing.size(); ++j) {
+      if (!is_device(existing[i]) && !is_device(existing[j])) continue;
+      const auto subnet = datapath::common_subnet(existing[i], existing[j]);
       if (subnet.empty()) continue;
       findings.push_back(
           {"subnet", Level::kWarn,
            fmt::format(
                "{} and {} are both in {}: peers may send the packets for both addresses to one "
                "of them",
-               devices[i].name, devices[j].name, subnet),
+               existing[i].name, existing[j].name, subnet),
            "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, or give "
            "each interface a subnet of its own"});
     }

@@ -12,12 +12,15 @@
 namespace dlcp::cli {
 
 // Strict filters (rp_filter=1) on the devices; a warning if they can drop packets that a job needs:
-// with two devices in one subnet.
+// with another interface of the host, `existing`, in the subnet of a device.
 Findings check_reverse_path_filter(const std::vector<datapath::Interface>& devices,
+                                   const std::vector<datapath::InterfaceAddress>& existing,
                                    const std::string& proc_root = "/proc");
 
-// Two devices in one subnet: peers may use the same device to reach both.
-Findings check_shared_subnets(const std::vector<datapath::Interface>& devices);
+// A device and another interface of the host in one subnet: peers may use the same one to reach
+// both addresses.
+Findings check_shared_subnets(const std::vector<datapath::Interface>& devices,
+                              const std::vector<datapath::InterfaceAddress>& existing);
 
 // Checks the output of `nft list ruleset`: rules that drop or reject UDP ports that data uses, and
 // input chains that drop by default. It interprets only rules about UDP ports, so it reports at

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datapath/udp/interfaces/netlink.h"
+#include "datapath/udp/interfaces/reverse_path.h"
 
 namespace dlcp::datapath {
 
@@ -13,6 +14,7 @@ Egress::Egress(const IpAddress& own, const std::string& interface) : own_(own) {
   const Link* const link = find_link(links, interface);
   if (link == nullptr || own.is_loopback() || link->kind == "dummy" || interface == "lo") return;
   link_ = link->index;
+  is_filtered_ = own.family == IpFamily::kV4 && filters_strictly(interface);
   const Link* const master = find_link(links, link->master);
   if (master != nullptr && master->kind == "vrf") {
     vrf_ = master->name;
@@ -34,7 +36,7 @@ int Egress::link_for(const IpAddress& peer) {
 
 int Egress::ask(const IpAddress& peer) const {
   const auto chosen = find_route({peer, own_, vrf_link_});
-  if (chosen && (chosen->is_local || chosen->interface == link_)) return 0;
+  if (chosen && (chosen->is_local || chosen->interface == link_ || is_filtered_)) return 0;
   return find_route({peer, own_, link_}) ? link_ : 0;
 }
 

@@ -1,7 +1,9 @@
 // Keeps a device's packets on its own interface. The kernel chooses the interface only by
 // destination, so with two interfaces in one subnet, or two default routes, it sends all packets
 // through the first. If the device's own interface also has a route to the peer, packets name it
-// (IP_PKTINFO), which needs no privileges. Otherwise the kernel's choice is used.
+// (IP_PKTINFO), which needs no privileges. Otherwise the kernel's choice is used, and also if the
+// interface has a strict reverse-path filter: it drops all that a peer sends to this interface
+// although the route to the peer uses another one.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +37,8 @@ class Egress {
   int ask(const IpAddress& peer) const;
 
   IpAddress own_;
-  int link_ = 0;  // 0: never named in packets
+  int link_ = 0;              // 0: never named in packets
+  bool is_filtered_ = false;  // the interface drops packets unless the route back uses it
   int vrf_link_ = 0;
   std::string vrf_;
   std::unordered_map<IpAddress, int, Hash> known_;
