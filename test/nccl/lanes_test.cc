@@ -1,8 +1,11 @@
 // One device with several lanes, as NCCL uses it: a connection's messages are distributed over
 // them.
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 
 #include "catch.h"
 #include "exchange.h"
@@ -12,6 +15,29 @@ using namespace dlcp::test;
 using nccl::NetV12;
 using nccl::ResultCode;
 using namespace std::chrono_literals;
+
+namespace {
+
+// An interface with an IPv4 address besides loopback; empty if there is none.
+std::string another_interface() {
+  ifaddrs* list = nullptr;
+  REQUIRE(getifaddrs(&list) == 0);
+  std::string name;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET &&
+        (entry->ifa_flags & (IFF_LOOPBACK | IFF_RUNNING)) == IFF_RUNNING)
+      name = entry->ifa_name;
+  freeifaddrs(list);
+  return name;
+}
+
+long opened_lanes(const std::vector<std::string>& log) {
+  return std::ranges::count_if(
+      log,
+      [](const std::string& line) { return line.find("receive capacity") != std::string::npos; });
+}
+
+}  // namespace
 
 TEST_CASE(
     "connections are assigned to a device's lanes in turn, and every byte arrives on each lane") {
@@ -23,15 +49,36 @@ TEST_CASE(
   std::vector<Link> links;
   for (int i = 0; i < 5; ++i)
     links.push_back(make_link(a, b));
-  int opened = 0;
-  for (const std::string& line : take_log())
-    opened += line.find("receive capacity") != std::string::npos;
-  CHECK(opened == 3);
+  CHECK(opened_lanes(take_log()) == 3);
   for (unsigned round = 0; round < 3; ++round)
     for (const Link& link : links)
       exchange(link, 300'000, round);
   links.pop_back();  // the others are not affected
   exchange(links.front(), 300'000, 7);
+}
+
+TEST_CASE("a listener opens one lane of each other device; the rest follow when NCCL uses it") {
+  const std::string second = another_interface();
+  if (second.empty()) return;  // a host with loopback only
+  set_environment({{"DLCP_LANES", "4"}, {"DLCP_IFNAME", "=lo," + second}});
+  Plugin plugin;
+  const NetV12& net = plugin.net();
+  Rank rank(net);
+  int devices = 0;
+  REQUIRE(net.devices(&devices) == ResultCode::kSuccess);
+  REQUIRE(devices == 2);
+  std::array<void*, 2> listeners{};
+  const auto opened_by_listening_on = [&](int device) {
+    take_log();
+    Handle handle{};
+    REQUIRE(net.listen(rank.context(), device, handle.data(),
+                       &listeners[static_cast<std::size_t>(device)]) == ResultCode::kSuccess);
+    return opened_lanes(take_log());
+  };
+  CHECK(opened_by_listening_on(0) == 4 + 1);
+  CHECK(opened_by_listening_on(1) == 3);
+  for (void* listener : listeners)
+    net.closeListen(listener);
 }
 
 TEST_CASE("outstanding messages of one connection use all lanes, and complete one by one") {

@@ -150,7 +150,7 @@ std::shared_ptr<const Result<Setup>> Registry::setup() {
   return setup_;
 }
 
-Result<Port> Registry::port(int device) {
+Result<Port> Registry::port(int device, Extent extent) {
   std::vector<LogLine> lines;
   std::vector<Lane> lanes;
   std::shared_ptr<LaneTurns> turns;
@@ -165,6 +165,7 @@ Result<Port> Registry::port(int device) {
     }
     turns = by_device_[index].turns;
     for (Running& lane : by_device_[index].lanes) {
+      if (extent == Extent::kFirstLanes && lane.number > 0) continue;
       auto engine = running(index, lane, lines);
       if (!engine) return engine.error();
       if (engine.value() != nullptr) lanes.push_back({lane.over, std::move(engine).value()});

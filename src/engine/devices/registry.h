@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,9 +40,10 @@ class Registry {
   // The result of the last refresh(); valid while the pointer is held.
   std::shared_ptr<const Result<Setup>> setup();
 
+  enum class Extent : std::uint8_t { kAllLanes, kFirstLanes };  // kFirstLanes: one of each carrier
   // The lanes of a device, opened if necessary. When the last user of a lane releases it, its
   // thread is joined and its sockets are closed; after the last lane, statistics are written.
-  Result<Port> port(int device);
+  Result<Port> port(int device, Extent extent = Extent::kAllLanes);
   // Logs once that connections use another carrier than the best one.
   void log_fallback(const std::string& fallback);
 

@@ -45,13 +45,16 @@ void Context::take_setup() {
   setup_ = std::move(setup);
 }
 
-Result<engine::Port> Context::port(int device) {
+Result<engine::Port> Context::port(int device, engine::Registry::Extent extent) {
   const std::lock_guard lock(mutex_);
+  const bool is_first_alone = extent == engine::Registry::Extent::kFirstLanes;
   auto held = ports_.find(device);
-  if (held == ports_.end()) {
-    auto opened = registry_.port(device);
+  if (held == ports_.end() || (!is_first_alone && partly_open_.contains(device))) {
+    auto opened = registry_.port(device, extent);
     if (!opened) return opened.error();
-    held = ports_.emplace(device, std::move(opened).value()).first;
+    held = ports_.insert_or_assign(device, std::move(opened).value()).first;
+    partly_open_.erase(device);
+    if (is_first_alone) partly_open_.insert(device);
     show(held->second);
   }
   return held->second;
@@ -192,6 +195,7 @@ void Context::release_ports() {
     const std::lock_guard lock(mutex_);
     if (lifetime_ == Lifetime::kProcess && open_objects_ > 0) return;  // one was opened meanwhile
     ports.swap(ports_);
+    partly_open_.clear();
     wait = !std::exchange(aborted_, false);
     is_over = lifetime_ != Lifetime::kProcess && open_objects_ == 0;
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "engine/devices/registry.h"
@@ -57,8 +58,10 @@ class Context {
   // True on the first call with this topic.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
-  // The lanes of a device. The context also keeps them open until no object uses them any more.
-  Result<engine::Port> port(int device);
+  // The lanes of a device; with kFirstLanes at least the first ones. The context also keeps them
+  // open until no object uses them any more.
+  Result<engine::Port> port(int device,
+                            engine::Registry::Extent extent = engine::Registry::Extent::kAllLanes);
 
   // Fails everything that is open on the context, as if one of its connections had failed.
   void fail(const Error& error);
@@ -100,6 +103,7 @@ class Context {
   mutable std::mutex mutex_;
   std::shared_ptr<const Result<engine::Setup>> setup_;
   std::map<int, engine::Port> ports_;
+  std::set<int> partly_open_;  // devices in ports_ of which only the first lanes are open
   engine::ContextDescription description_;
   std::map<std::uint32_t, Pending> pending_;  // by ticket
   std::uint32_t next_ticket_;

@@ -23,7 +23,8 @@ bool is_udp_alone(const engine::Device& device) {
   return device.accesses.size() == 1 && device.over(engine::kUdp) != nullptr;
 }
 
-// One lane of each of the devices after this one, wrapping around. If a device cannot be opened,
+// The first lane of each of the devices after this one, wrapping around. Their other lanes, with
+// sockets and a thread each, are opened when NCCL uses them. If a device cannot be opened,
 // the error is reported when NCCL asks for that device.
 std::vector<engine::Lane> spare_lanes(Context& context, int device) {
   const auto setup = context.setup();
@@ -33,7 +34,7 @@ std::vector<engine::Lane> spare_lanes(Context& context, int device) {
   for (std::size_t turn = 1; turn < devices.size() && lanes.size() < kSparesMax; ++turn) {
     const std::size_t other = (static_cast<std::size_t>(device) + turn) % devices.size();
     if (!is_udp_alone(devices[other])) continue;
-    if (auto port = context.port(static_cast<int>(other)))
+    if (auto port = context.port(static_cast<int>(other), engine::Registry::Extent::kFirstLanes))
       lanes.push_back(*port->over(engine::kUdp));
   }
   return lanes;
