@@ -1,8 +1,10 @@
 // One device with several lanes, as NCCL uses it: a connection's messages are distributed over
 // them.
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -115,8 +117,8 @@ TEST_CASE("outstanding messages of one connection use all lanes, and complete on
   }));
 }
 
-TEST_CASE("a device continues without lanes that cannot be opened, and logs one line") {
-  set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "64"}});
+TEST_CASE("lanes leave half of the limit on open files to the application, and one line says so") {
+  set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "16"}});
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit scarce = before;
@@ -130,10 +132,17 @@ TEST_CASE("a device continues without lanes that cannot be opened, and logs one 
     Link first = make_link(a, b);
     Link second = make_link(a, b);
     const std::string said = joined_log();
-    CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains("DLCP_LANES"));
+    CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains(" of 256 files are ") &&
+                         Contains("DLCP_LANES"));
     CHECK(said.find("instead of 16") == said.rfind("instead of 16"));
+    std::vector<int> files;  // of the application
+    while (files.size() < 100)
+      files.push_back(open("/dev/null", O_RDONLY));
+    CHECK(std::ranges::count(files, -1) == 0);
     exchange(first, 100'000, 1);
     exchange(second, 100'000, 2);
+    for (const int file : files)
+      close(file);
   }
   setrlimit(RLIMIT_NOFILE, &before);
 }

@@ -13,6 +13,7 @@
 #include "engine/host/clock.h"
 #include "engine/settings/environment.h"
 #include "engine/trace/decision_notes.h"
+#include "util/system/open_files.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::engine {
@@ -65,6 +66,17 @@ std::size_t usable_processors() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0
              ? static_cast<std::size_t>(CPU_COUNT(&set))
              : 1;  // more than 1,024 processors, or the call is not permitted
+}
+
+// Further lanes leave the application half of the files that it may open: a job that runs out of
+// them later ends in NCCL's bootstrap or in a data loader.
+Status check_open_files() {
+  const auto files = open_files();
+  if (!files || files->open < files->most / 2) return Unit{};
+  return Error{ErrorCode::kSystem,
+               fmt::format("{} of {} files are open, and the rest is left to the application",
+                           files->open, files->most),
+               "raise the limit (ulimit -n)"};
 }
 
 // The name in monitors; the first lane has the name of the device.
@@ -217,6 +229,7 @@ void Registry::give_up(std::size_t index, const Running& lane, const Error& erro
 Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
+  if (const Status room = check_open_files(); lane.number > 0 && !room) return room.error();
   auto opened_device = open_device(*device.over(*lane.over), settings);
   if (!opened_device) return opened_device.error();
   auto own = draw_key();
