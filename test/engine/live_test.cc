@@ -235,6 +235,43 @@ TEST_CASE("a reader never gets a mixture of two versions of a row") {
   CHECK(seen == 2000);
 }
 
+TEST_CASE("a page without a row for each lane says how many lanes it lacks") {
+  auto file = LiveFile::create("1");
+  REQUIRE(file.ok());
+  auto rows = std::make_shared<LiveRows>(std::move(file).value());
+  std::vector<std::unique_ptr<Monitor>> monitors;
+  const auto lanes = [&](std::size_t count) {
+    while (monitors.size() < count)
+      monitors.push_back(std::make_unique<Monitor>(rows, "lo", "udp"));
+    monitors.resize(count);
+    return rows->page().missing.load();
+  };
+  CHECK(LivePage::kDevicesMax >= 16 * 16);  // 16 devices of 16 lanes
+  CHECK(lanes(LivePage::kDevicesMax) == 0);
+  CHECK(lanes(LivePage::kDevicesMax + 2) == 2);
+  CHECK(lanes(LivePage::kDevicesMax + 1) == 1);
+  CHECK(lanes(0) == 0);
+}
+
+TEST_CASE("a page without a row for each communicator says how many it lacks") {
+  auto file = LiveFile::create("1");
+  REQUIRE(file.ok());
+  auto rows = std::make_shared<LiveRows>(std::move(file).value());
+  test::MemoryDatapath datapath(std::make_shared<test::Wire>(), 0);
+  const core::Endpoint endpoint({}, datapath.local_address(), test::secrets_of(1));
+  {
+    Monitor monitor(rows, "lo", "udp");
+    for (core::ContextId context = 1; context <= LivePage::kCommunicatorsMax + 3; ++context)
+      monitor.describe(context, {});
+    monitor.show(time_from_ns(1), endpoint, datapath);
+    CHECK(rows->page().missing == 3);
+    monitor.forget(1, endpoint);
+    monitor.show(time_from_ns(2), endpoint, datapath);
+    CHECK(rows->page().missing == 2);
+  }
+  CHECK(rows->page().missing == 0);
+}
+
 TEST_CASE("rows are released, and a full page does no harm") {
   auto file = LiveFile::create("1");
   REQUIRE(file.ok());

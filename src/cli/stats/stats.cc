@@ -44,10 +44,17 @@ ExitCode stats(const StatsOptions& options) {
   std::vector<ProcessSnapshot> processes;
   for (const Page& page : pages->found) {
     auto snapshot = page.read();
-    if (snapshot)
-      processes.push_back(std::move(snapshot).value());
-    else
+    if (!snapshot) {
       problems.push_back(fmt::format("process {}: {}", page.pid(), snapshot.error().message()));
+      continue;
+    }
+    if (snapshot->missing != 0) {
+      problems.push_back(
+          fmt::format("process {}: {} of its lanes and communicators are not shown, so its sums "
+                      "are too low; use fewer lanes (DLCP_LANES)",
+                      page.pid(), snapshot->missing));
+    }
+    processes.push_back(std::move(snapshot).value());
   }
   for (const std::string& problem : problems)
     fmt::print(stderr, "dlcp stats: {}\n", problem);
@@ -94,7 +101,7 @@ void add_stats(CLI::App& app, ExitCode& exit_code) {
   exclude_each_other(textfile, json);
   exclude_each_other(textfile, prometheus);
   complete(command,
-           "Exit: 0; 2 usage error; 3 no process found, or one could not be read. With "
+           "Exit: 0; 2 usage error; 3 no process found, or one could not be read in full. With "
            "--prometheus or --textfile, finding no process is not an error.",
            [&exit_code, options] { exit_code = stats(*options); });
 }

@@ -76,9 +76,10 @@ static_assert(sizeof(LiveHead) == 136 && std::is_standard_layout_v<LiveHead>);
 static_assert(offsetof(LiveHead, exact) == 120 && offsetof(LiveHead, layout) == 128);
 
 struct LivePage {
-  static constexpr std::size_t kDevicesMax = 16;
-  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; further communicators are not shown
-  static constexpr std::size_t kPathsMax = 2048;        // per process; further paths are not shown
+  // Rows: one for each lane of a device, and one for each communicator on a lane.
+  static constexpr std::size_t kDevicesMax = 256;
+  static constexpr std::size_t kCommunicatorsMax = 512;
+  static constexpr std::size_t kPathsMax = 2048;  // per process; further paths are not shown
 
   // Identifies the layout after the head. The revision must be increased by a change of meaning
   // that neither moves a field nor renames a counter.
@@ -86,6 +87,7 @@ struct LivePage {
   static const std::uint64_t kLayout;
 
   LiveHead head;
+  std::atomic<std::uint32_t> missing;  // lanes and communicators that have no row
   std::array<LiveSlot<LiveDevice>, kDevicesMax> devices;
   std::array<LiveSlot<LiveCommunicator>, kCommunicatorsMax> communicators;
   std::array<LiveSlot<LivePath>, kPathsMax> paths;

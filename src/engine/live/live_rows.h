@@ -1,5 +1,5 @@
 // The live page of this process and the assignment of its rows: engines are created and destroyed
-// on several threads. If there is no page or no free row, the data is silently not shown.
+// on several threads. If there is no free row, the data is not shown, and the page says so.
 #pragma once
 
 #include <array>
@@ -24,6 +24,9 @@ class LiveRows {
     give_back(communicators_, page().communicators, row);
   }
   void give_back_path(std::size_t row) { give_back(paths_, page().paths, row); }
+
+  // Adds to the number of lanes and communicators that have no row.
+  void add_missing(std::uint32_t more) { page().missing.fetch_add(more); }
 
   LivePage& page() { return file_.page(); }
 

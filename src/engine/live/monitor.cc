@@ -29,7 +29,9 @@ void ContextSummary::merge(const ContextSummary& other) {
 
 Monitor::Monitor(std::shared_ptr<LiveRows> rows, std::string device, std::string datapath)
     : rows_(std::move(rows)), device_(std::move(device)), datapath_(std::move(datapath)) {
-  if (rows_ != nullptr) device_row_ = rows_->take_device();
+  if (rows_ == nullptr) return;
+  device_row_ = rows_->take_device();
+  if (!device_row_) report_missing(1);
 }
 
 Monitor::~Monitor() {
@@ -38,6 +40,12 @@ Monitor::~Monitor() {
   for (const std::size_t row : path_rows_)
     rows_->give_back_path(row);
   if (device_row_) rows_->give_back_device(*device_row_);
+  report_missing(0);
+}
+
+void Monitor::report_missing(std::size_t rows) {
+  const std::size_t before = std::exchange(missing_, rows);
+  if (before != rows) rows_->add_missing(static_cast<std::uint32_t>(rows - before));
 }
 
 void Monitor::describe(core::ContextId context, const ContextDescription& description) {
@@ -96,6 +104,8 @@ void Monitor::show(Time now, const core::Endpoint& endpoint, const datapath::Dat
   show_device(endpoint, datapath);
   for (auto& [id, context] : contexts_)
     show_context(id, context, endpoint);
+  report_missing(static_cast<std::size_t>(std::ranges::count_if(
+      contexts_, [](const auto& entry) { return !entry.second.row.has_value(); })));
   const std::uint32_t asked = rows_->page().head.paths_wanted.load(std::memory_order_relaxed);
   if (std::exchange(paths_asked_, asked) != asked) show_paths(endpoint, datapath);
 }

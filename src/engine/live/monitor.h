@@ -98,12 +98,14 @@ class Monitor {
   void show_device(const core::Endpoint& endpoint, const datapath::Datapath& datapath);
   void show_context(core::ContextId id, Context& context, const core::Endpoint& endpoint);
   void show_paths(const core::Endpoint& endpoint, const datapath::Datapath& datapath);
+  void report_missing(std::size_t rows);
 
   const std::shared_ptr<LiveRows> rows_;
   const std::string device_, datapath_;
   std::optional<std::size_t> device_row_;
   std::map<core::ContextId, Context> contexts_;
   std::vector<std::size_t> path_rows_;
+  std::size_t missing_ = 0;  // rows that this monitor needs and did not get
   std::uint32_t paths_asked_ = 0;
   bool changed_ = false;
   bool exact_ = false;

@@ -22,6 +22,7 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
   process.version = printable(page.head.version.view());
   process.started_at = page.head.started_at;
   process.made_exact = page.head.exact.load() != 0;
+  process.missing = page.missing.load();
   for (const auto& slot : page.devices) {
     auto row = slot.read().value_or(engine::LiveDevice{});
     clean(row.name);

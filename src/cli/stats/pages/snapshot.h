@@ -17,6 +17,7 @@ struct ProcessSnapshot {
   Launch launch;
   std::int64_t started_at = 0;  // seconds since 1970
   bool made_exact = false;      // by `dlcp exact`
+  std::uint32_t missing = 0;    // lanes and communicators for which the page has no row
 
   // Indexed as in the page; devices without a name are unused rows.
   std::vector<engine::LiveDevice> devices;
