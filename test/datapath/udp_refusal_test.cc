@@ -62,6 +62,28 @@ TEST_CASE("a refusal for one peer loses no packet to another peer on the same so
   }
 }
 
+TEST_CASE("a rejection by the packet filter is reported with the time at which it happened") {
+  const auto sender = open_datapath(loopback_options());
+  REQUIRE(sender);
+  const auto send_to = [&](const char* text, Time now) {
+    std::array<wire::RxPacket, 8> out;
+    sender->receive(now, out);
+    DeviceAddress to;
+    to.ip = parse_ip_address(text).value();
+    to.add(LocatorKind::kUdpPort, 50'000);
+    Packets packets(encode(to));
+    packets.add(100);
+    REQUIRE(sender->send(packets.all()) == 1);
+    return sender->last_report(encode(to));
+  };
+  CHECK(send_to("127.0.0.1", time_from_ns(1)).kind == PathReport::Kind::kNothing);
+  // The kernel rejects broadcasts (EACCES) as it does what a filter rejects (EPERM).
+  const auto rejected = send_to("127.255.255.255", time_from_ns(5));
+  CHECK(rejected.kind == PathReport::Kind::kNotPermitted);
+  CHECK(rejected.at == time_from_ns(5));
+  CHECK(send_to("127.0.0.2", time_from_ns(9)).at == time_from_ns(5));
+}
+
 TEST_CASE("a forged ICMP error about a receiving port leaves nothing to read") {
   const auto receiver = open_datapath(loopback_options());
   if (!receiver) return;

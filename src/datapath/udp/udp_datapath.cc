@@ -212,7 +212,9 @@ Limits UdpDatapath::limits() const {
 }
 
 std::size_t UdpDatapath::send(std::span<const wire::TxPacket> packets) {
+  const std::uint64_t rejected = counters_.tx_error_not_permitted;
   const std::size_t taken = sender_.send(packets, counters_);
+  if (counters_.tx_error_not_permitted != rejected) not_permitted_at_ = now_;
   counters_.gso_on = sender_.gso_on();
   return taken;
 }
@@ -234,13 +236,12 @@ PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   PathReport report = refusals_.last_report(*theirs);
   if (report.from == to_string(address_.ip)) report.from.clear();
   if (report.kind != PathReport::Kind::kNothing) return report;
-  report.at = now_;
   if (counters_.tx_error_unreachable != 0 && !theirs->ip.is_link_local() &&
       !find_route({theirs->ip, address_.ip, 0}))
-    report.kind = PathReport::Kind::kNoRoute;
-  else if (counters_.tx_error_not_permitted != 0)
-    report.kind = PathReport::Kind::kNotPermitted;
-  return report;
+    return {PathReport::Kind::kNoRoute, {}, now_};
+  if (counters_.tx_error_not_permitted != 0)
+    return {PathReport::Kind::kNotPermitted, {}, not_permitted_at_};
+  return {};
 }
 
 }  // namespace dlcp::datapath

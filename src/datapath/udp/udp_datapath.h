@@ -72,7 +72,8 @@ class UdpDatapath final : public Datapath {
   std::size_t datagram_bytes_max_;
   std::size_t receive_capacity_bytes_ = 0;
   UdpCounters counters_;
-  Time now_{};  // of the last receive()
+  Time now_{};               // of the last receive()
+  Time not_permitted_at_{};  // when the packet filter last rejected a packet
   BurstSender sender_;
   std::unique_ptr<BurstReceiver> receiver_;
   RefusalReader refusals_;
