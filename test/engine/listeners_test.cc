@@ -94,5 +94,6 @@ TEST_CASE("accept fails as soon as the expected peer refuses to connect") {
   REQUIRE_FALSE(accepted.ok());
   CHECK(accepted.error().code == ErrorCode::kInvalidUsage);
   CHECK(accepted.error().what == "the peer refuses the connection: terms differ");
+  CHECK(accepted.error().hint == "see the peer's log");  // which has the remedy for the reason
   CHECK(std::ranges::count(log, accepted.error().message()) == 1);
 }

@@ -25,10 +25,9 @@ Error peer_gave_up(const wire::Reset& reset) {
 }
 
 Error peer_refuses(const wire::Refuse& refuse) {
-  const std::string what = "the peer refuses the connection: " + refuse.reason;
-  if (refuse.cause == wire::Refuse::Cause::kClosed) return {ErrorCode::kRemote, what, kSeeLog};
-  return {ErrorCode::kInvalidUsage, what,
-          "run the same plugin version with the same settings on every rank"};
+  const bool is_closed = refuse.cause == wire::Refuse::Cause::kClosed;
+  return {is_closed ? ErrorCode::kRemote : ErrorCode::kInvalidUsage,
+          "the peer refuses the connection: " + refuse.reason, kSeeLog};
 }
 
 Error closed_by_peer(std::string what) {

@@ -17,7 +17,8 @@ namespace dlcp::core {
 inline constexpr std::string_view kPeerGaveUp = "the peer reported an error: ";
 
 Error peer_gave_up(const wire::Reset& reset);
-// The peer refuses: its settings do not match, or the listener is closed.
+// The peer refuses: its settings do not match, it cannot take part, or the listener is closed. The
+// reason says which; the peer's log has the remedy.
 Error peer_refuses(const wire::Refuse& refuse);
 // The peer has sent CLOSE too early; `what` is a whole sentence.
 Error closed_by_peer(std::string what);
