@@ -72,6 +72,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((code, out), (2, ""))
         self.assertEqual(error.count("DLCP_PATHS = '0'"), 1)
 
+    def test_doctor_fails_with_settings_that_stop_every_job(self):
+        for name, value, words in (("DLCP_ORDER", "/nonexistent", "DLCP_ORDER"), ("DLCP_FAULT", "x", "DLCP_FAULT"),
+                                   ("DLCP_FAULT", "corrupt=0.1", "DLCP_CHECKSUM"),
+                                   ("DLCP_IFNAME", "=no-such", "no-such")):
+            code, out, _ = dlcp("doctor", "--json", **{name: value})
+            failed = [check for check in json.loads(out)["findings"] if check["level"] == "fail"]
+            self.assertEqual(code, 3, (name, value))
+            self.assertIn(words, json.dumps(failed))
+
     def test_no_line_is_wider_than_a_terminal(self):
         for arguments in [["--help"], ["knobs"], ["counters"], ["abi"], ["doctor"], *([v, "--help"] for v in verbs())]:
             out = dlcp(*arguments)[1]

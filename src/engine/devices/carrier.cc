@@ -61,9 +61,13 @@ std::size_t lane_count(const Device& device, const Carrier& over, const Settings
   return std::clamp<std::size_t>(processors / kProcessorsPerLane, 1, std::min(wanted, kLanesMax));
 }
 
-Result<OpenedDevice> open_device(const Access& access, const Settings& settings) {
+Result<datapath::FaultSpec> read_faults(const Settings& settings) {
   auto faults = datapath::parse_fault_spec(settings.fault);
-  if (!faults) return faults.error();
+  if (!faults) {
+    Error error = faults.error();
+    error.what = "DLCP_FAULT: " + error.what;
+    return error;
+  }
   if (faults->corrupt > 0 && settings.protection == wire::Protection::kHeader) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("DLCP_FAULT corrupts packets ({}), but DLCP_CHECKSUM=header does "
@@ -71,6 +75,12 @@ Result<OpenedDevice> open_device(const Access& access, const Settings& settings)
                              settings.fault),
                  "set DLCP_CHECKSUM=full"};
   }
+  return faults;
+}
+
+Result<OpenedDevice> open_device(const Access& access, const Settings& settings) {
+  auto faults = read_faults(settings);
+  if (!faults) return faults.error();
   auto opened = access.open(settings);
   if (!opened) return opened.error();
   OpenedDevice& device = opened.value();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "datapath/address/device_address.h"
+#include "datapath/faulty/fault_spec.h"
 #include "datapath/marks.h"
 #include "engine/devices/device.h"
 #include "util/result.h"
@@ -36,6 +37,10 @@ datapath::ClassMarks marks_of(const Settings& settings);
 // are enough processors. `processors`: number that this process may use.
 std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
                        std::size_t processors);
+
+// The faults that the settings inject (DLCP_FAULT). kInvalidUsage if the setting is wrong, or if
+// other settings do not detect what it damages.
+Result<datapath::FaultSpec> read_faults(const Settings& settings);
 
 // Opens the device by that access, with the core's configuration and with the faults that the
 // settings inject.

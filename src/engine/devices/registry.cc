@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "datapath/faulty/fault_spec.h"
 #include "datapath/trace/tracing_datapath.h"
 #include "engine/host/clock.h"
 #include "engine/settings/environment.h"
@@ -43,22 +42,6 @@ Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
   return measured_devices(path, text.value(), interfaces);
 }
 
-Result<Setup> read_setup() {
-  auto settings = load_settings(process_environment(), read_text_file);
-  if (!settings) return settings.error();
-  if (auto faults = datapath::parse_fault_spec(settings->fault); !faults) {
-    Error error = faults.error();
-    error.what = "DLCP_FAULT: " + error.what;
-    return error;
-  }
-  auto devices = choose_devices(settings.value());
-  if (!devices) return devices.error();
-  auto measured = read_measured(settings.value(), devices.value());
-  if (!measured) return measured.error();
-  return Setup{std::move(settings).value(), std::move(devices).value(),
-               std::move(measured).value()};
-}
-
 // Number of processors that this process may run on.
 std::size_t usable_processors() {
   cpu_set_t set;
@@ -85,6 +68,18 @@ std::string lane_name(const Device& device, std::size_t number) {
 }
 
 }  // namespace
+
+Result<Setup> read_setup() {
+  auto settings = load_settings(process_environment(), read_text_file);
+  if (!settings) return settings.error();
+  if (auto faults = read_faults(settings.value()); !faults) return faults.error();
+  auto devices = choose_devices(settings.value());
+  if (!devices) return devices.error();
+  auto measured = read_measured(settings.value(), devices.value());
+  if (!measured) return measured.error();
+  return Setup{std::move(settings).value(), std::move(devices).value(),
+               std::move(measured).value()};
+}
 
 Registry& Registry::of_process() {
   static Registry* const registry = new Registry([](const LogLine&) {});

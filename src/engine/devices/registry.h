@@ -29,6 +29,9 @@ struct Setup {
   std::vector<MeasuredDevice> measured;  // by device; no measurements without DLCP_ORDER
 };
 
+// From the environment and this host. An error makes listen fail.
+Result<Setup> read_setup();
+
 class Registry {
  public:
   static Registry& of_process();

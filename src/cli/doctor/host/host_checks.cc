@@ -9,6 +9,7 @@
 
 #include "cli/doctor/host/packet_rules.h"
 #include "datapath/udp/interfaces/interfaces.h"
+#include "engine/devices/registry.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
 
@@ -106,7 +107,15 @@ Findings check_settings_and_interfaces() {
     findings.push_back({"settings", Level::kWarn, std::move(unknown),
                         "unset them, or leave them if other programs read them"});
   }
+  if (const std::string& fault = settings.value().fault; !fault.empty()) {
+    findings.push_back({"settings", Level::kWarn,
+                        fmt::format("DLCP_FAULT={} damages all traffic on purpose", fault),
+                        "unset it outside of tests"});
+  }
   std::ranges::move(interface_findings(settings.value()), std::back_inserter(findings));
+  const auto setup = engine::read_setup();
+  if (!setup && count(findings, Level::kFail) == 0)
+    findings.push_back({"settings", Level::kFail, setup.error().what, setup.error().hint});
   return findings;
 }
 

@@ -11,7 +11,8 @@ Finding check_kernel(const std::string& release);  // "6.1.0-18-amd64", as in un
 std::string kernel_release();
 
 // The settings of environment and config file, then the interfaces that they choose. Each chosen
-// interface is a finding with its MTU, speed and address.
+// interface is a finding with its MTU, speed and address. An error that would stop every job at
+// listen is a failure.
 Findings check_settings_and_interfaces();
 
 }  // namespace dlcp::cli
