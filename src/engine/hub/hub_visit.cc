@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
 #include "util/system/system_text.h"
 
@@ -25,7 +26,11 @@ class Visit {
   Visit(const HubPlace& place, const HubJoin& join, const wire::Key& token)
       : place_(place), join_(join), token_(token) {}
 
-  Status call();
+  // Calls the first address of the hub's host. Each one but the last has an equal share of
+  // `timeout` to answer.
+  Status call(Duration timeout);
+  // Calls the next address if the current one has had its share of the time.
+  Status check_time(Time now);
   // Makes all progress that is possible now; true once the hub has accepted the rank.
   Result<bool> advance();
   pollfd waits_for() const {
@@ -44,8 +49,9 @@ class Visit {
  private:
   enum class Stage : std::uint8_t { kCalling, kChallenged, kAsked, kDone };
 
+  Status call_next();
   Status on_frame();
-  Error failed(const char* what) const {
+  Error failed(const std::string& what) const {
     return named(fmt::format("{}: {}", what, system_text(errno)),
                  "check that dlcp-hub runs there, and that firewalls open its TCP port");
   }
@@ -53,6 +59,11 @@ class Visit {
   const HubPlace place_;
   const HubJoin join_;
   const wire::Key token_;
+  std::shared_ptr<const addrinfo> addresses_;
+  const addrinfo* next_ = nullptr;  // of the addresses, those not called yet
+  Duration patience_{};             // with each address
+  Time called_{};
+  std::string address_;  // the called one
   Fd socket_;
   Stage stage_ = Stage::kCalling;
   HubChallenge challenge_;
@@ -60,7 +71,7 @@ class Visit {
   std::vector<std::byte> read_;
 };
 
-Status Visit::call() {
+Status Visit::call(Duration timeout) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
@@ -68,15 +79,35 @@ Status Visit::call() {
   const int code =
       ::getaddrinfo(place_.host.c_str(), std::to_string(place_.port).c_str(), &hints, &found);
   if (code != 0) return named(::gai_strerror(code), "correct DLCP_COLLNET_HUBS");
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  socket_ = Fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_.valid()) return failed("cannot open a socket");
-  const int yes = 1;
-  (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  if (::connect(socket_.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
-    return failed("cannot connect");
-  return Unit{};
+  addresses_ = std::shared_ptr<addrinfo>(found, ::freeaddrinfo);
+  next_ = found;
+  int addresses = 0;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next)
+    ++addresses;
+  patience_ = timeout / addresses;
+  return call_next();
+}
+
+// An error counts only if it is that of the last address.
+Status Visit::call_next() {
+  const addrinfo& to = *std::exchange(next_, next_->ai_next);
+  const auto ip = datapath::ip_address_of(*to.ai_addr);
+  address_ = ip ? to_string(*ip) : place_.host;
+  called_ = steady_now();
+  socket_ = Fd(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket_.valid()) {
+    const int yes = 1;
+    (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    if (::connect(socket_.get(), to.ai_addr, to.ai_addrlen) == 0 || errno == EINPROGRESS)
+      return Unit{};
+  }
+  return next_ != nullptr ? call_next() : failed("cannot connect to " + address_);
+}
+
+Status Visit::check_time(Time now) {
+  const bool is_late = stage_ == Stage::kCalling && next_ != nullptr && now - called_ >= patience_;
+  return is_late ? call_next() : Unit{};
 }
 
 Result<bool> Visit::advance() {
@@ -84,9 +115,13 @@ Result<bool> Visit::advance() {
     int error = 0;
     socklen_t size = sizeof error;
     (void)::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0 && next_ != nullptr) {
+      if (auto called = call_next(); !called) return called.error();
+      return false;
+    }
     if (error != 0) {
       errno = error;
-      return failed("cannot connect");
+      return failed("cannot connect to " + address_);
     }
     stage_ = Stage::kChallenged;
   }
@@ -140,7 +175,7 @@ Status visit_all(std::span<const HubPlace> places, const HubJoin& join, const wi
     HubJoin asked = join;
     asked.hub = static_cast<std::uint16_t>(visits.size());
     visits.push_back(std::make_unique<Visit>(place, asked, token));
-    if (auto called = visits.back()->call(); !called) return called.error();
+    if (auto called = visits.back()->call(timeout); !called) return called.error();
   }
   std::vector<Visit*> open;
   open.reserve(visits.size());
@@ -161,6 +196,7 @@ Status visit_all(std::span<const HubPlace> places, const HubJoin& join, const wi
     std::vector<Visit*> left;
     for (std::size_t i = 0; i < open.size(); ++i) {
       if (waits[i].revents == 0) {
+        if (auto called = open[i]->check_time(steady_now()); !called) return called.error();
         left.push_back(open[i]);
         continue;
       }
