@@ -142,6 +142,14 @@ TEST_CASE("counters are written as JSON when the last communicator ends") {
   CHECK_THAT(text.str(), !Contains("\"packets_retransmitted\": 0,"));
 }
 
+TEST_CASE("counters that cannot be written are reported") {
+  set_environment({{"DLCP_STATS_FILE", "/nonexistent/stats.json"}});
+  take_log();
+  { const TwoRanks two; }
+  CHECK_THAT(joined_log(), Contains("WARN") && Contains("DLCP_STATS_FILE") &&
+                               Contains("No such file or directory"));
+}
+
 TEST_CASE("a failure writes a file with the last packets, headers only, and logs its name") {
   char folder[] = "/tmp/dlcp-trace-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);

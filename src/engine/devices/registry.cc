@@ -320,12 +320,21 @@ void Registry::retire(std::shared_ptr<Opened> opened) {
     ++retiring_;
   }
   opened->engine->stop();  // without the lock, because its thread may be propagating a failure
-  const std::lock_guard lock(mutex_);
-  opened->engine->add_to(statistics_);
   const std::string stats_file = opened->stats_file;
-  opened.reset();
-  --retiring_;
-  if (open_.empty() && retiring_ == 0 && !stats_file.empty()) statistics_.write(stats_file);
+  int error = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    opened->engine->add_to(statistics_);
+    opened.reset();
+    --retiring_;
+    if (open_.empty() && retiring_ == 0 && !stats_file.empty())
+      error = statistics_.write(stats_file);
+  }
+  if (error != 0) {
+    log(LogLevel::kWarn, fmt::format("DLCP_STATS_FILE = '{}': cannot be written: {}; name a file "
+                                     "in a folder that this rank may write to",
+                                     stats_file, system_text(error)));
+  }
 }
 
 }  // namespace dlcp::engine

@@ -37,12 +37,12 @@ std::string Statistics::json() const {
   return out + "}\n";
 }
 
-void Statistics::write(const std::string& path) const {
+int Statistics::write(const std::string& path) const {
   std::string name = path;
   if (const std::size_t at = name.find("%p"); at != std::string::npos)
     name.replace(at, 2, std::to_string(getpid()));
   const std::string text = json();
-  (void)write_file(name, std::as_bytes(std::span(text)), 0644);
+  return write_file(name, std::as_bytes(std::span(text)), 0644);
 }
 
 }  // namespace dlcp::engine

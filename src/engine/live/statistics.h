@@ -27,9 +27,9 @@ class Statistics {
   // open ("udp", "verbs") an object with its counters.
   std::string json() const;
 
-  // Writes json() to `path`, in which %p is replaced by the process ID. Failures are silent,
-  // because the log may no longer exist at this point.
-  void write(const std::string& path) const;
+  // Writes json() to `path`, in which %p is replaced by the process ID. Returns 0 or
+  // the error number.
+  int write(const std::string& path) const;
 
  private:
   std::array<std::uint64_t, core::kCounterCount> core_{};
