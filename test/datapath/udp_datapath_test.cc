@@ -291,6 +291,18 @@ TEST_CASE(
   CHECK(receive_count(*receiver, 6).size() == 6);
 }
 
+TEST_CASE("datagrams that are too small for a handshake are rejected, with the least DLCP_MTU") {
+  const auto [family, least_mtu] =
+      GENERATE(std::pair{IpFamily::kV4, "at least 576"}, std::pair{IpFamily::kV6, "at least 596"});
+  UdpOptions options = loopback_options(family);
+  options.datagram_bytes_max = kUdpDatagramBytesMin;
+  if (!open_datapath(options)) return;  // no IPv6
+  --options.datagram_bytes_max;
+  const auto refused = UdpDatapath::open(options);
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().message(), Contains("DLCP_MTU") && Contains(least_mtu));
+}
+
 TEST_CASE("a port without a listener does not slow down later packets") {
   const auto sender = open_datapath(loopback_options());
   REQUIRE(sender);

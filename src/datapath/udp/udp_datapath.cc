@@ -15,7 +15,6 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kPathsMax = 256;
-constexpr std::size_t kDatagramBytesMin = 512;
 constexpr std::size_t kUdpHeaderBytes = 8;
 // If packets cannot carry DF, probes larger than the path's MTU would be fragmented and succeed.
 // Datagrams of this size cross every IPv6 network in one piece (RFC 8200: MTU 1280).
@@ -30,9 +29,13 @@ std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
   return descriptors;
 }
 
+std::size_t header_bytes(IpFamily family) {
+  return (family == IpFamily::kV4 ? 20 : 40) + kUdpHeaderBytes;
+}
+
 // The 16-bit length of IPv4 limits both families, so that a burst is never larger.
 std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
-  const std::size_t headers = (family == IpFamily::kV4 ? 20 : 40) + kUdpHeaderBytes;
+  const std::size_t headers = header_bytes(family);
   return mtu <= headers ? 0 : std::min(mtu - headers, kUdpBurstBytesMax);
 }
 
@@ -74,11 +77,27 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   if (!mtu) return mtu.error();
   const std::size_t carried = datagram_bytes_of(mtu.value(), options.local_ip.family);
   const std::size_t wanted = options.datagram_bytes_max == 0 ? carried : options.datagram_bytes_max;
-  if (wanted > carried || wanted < kDatagramBytesMin) {
+  const std::size_t headers = header_bytes(options.local_ip.family);
+  const std::string ip = to_string(options.local_ip);
+  if (carried < kUdpDatagramBytesMin) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("datagrams of {} bytes do not fit on {} with MTU {}", wanted,
-                             to_string(options.local_ip), mtu.value()),
-                 fmt::format("choose a size from {} to {} bytes", kDatagramBytesMin, carried)};
+                 fmt::format("the interface of {} has MTU {}; with this address family DLCP needs "
+                             "at least {}",
+                             ip, mtu.value(), kUdpDatagramBytesMin + headers),
+                 "raise it (ip link set dev NAME mtu NUMBER), or choose another interface "
+                 "(DLCP_IFNAME)"};
+  }
+  if (wanted < kUdpDatagramBytesMin) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("packets of {} bytes are too small for {}", wanted + headers, ip),
+                 fmt::format("with this address family DLCP_MTU must be at least {}",
+                             kUdpDatagramBytesMin + headers)};
+  }
+  if (wanted > carried) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("datagrams of {} bytes do not fit on {} with MTU {}", wanted, ip, mtu.value()),
+        fmt::format("choose a size from {} to {} bytes", kUdpDatagramBytesMin, carried)};
   }
   return wanted;
 }

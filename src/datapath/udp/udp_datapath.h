@@ -22,12 +22,16 @@
 
 namespace dlcp::datapath {
 
+// The least datagram of a device: the smallest with which the core opens a connection. It fits into
+// an IPv4 packet of 576 bytes, which every host accepts (RFC 791).
+inline constexpr std::size_t kUdpDatagramBytesMin = 548;
+
 struct UdpOptions {
   IpAddress local_ip;          // with its scope if link-local
   std::string interface_name;  // to read its MTU; empty: the interface that has local_ip
   std::size_t paths = 16;      // 1..256
-  // The largest datagram, above UDP; 0: the largest that the interface's MTU allows, which is also
-  // the upper limit.
+  // The largest datagram, above UDP, at least kUdpDatagramBytesMin; 0: the largest that the
+  // interface's MTU allows, which is also the upper limit.
   std::size_t datagram_bytes_max = 0;
   std::size_t receive_buffer_bytes = 4u << 20;  // requested per socket; rmem_max may reduce it
   std::size_t send_buffer_bytes = 4u << 20;

@@ -4,8 +4,10 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "core/packet_size/packet_size.h"
 #include "datapath/udp/udp_datapath.h"
 
 namespace dlcp::engine {
@@ -16,6 +18,8 @@ constinit const Carrier kUdp{.name = "UDP",
                              .locator = datapath::LocatorKind::kUdpPort};
 
 namespace {
+
+static_assert(datapath::kUdpDatagramBytesMin == std::end(core::kCommonDatagrams)[-1]);
 
 datapath::UdpOptions options_of(const datapath::Interface& interface, const Settings& settings) {
   constexpr std::size_t kV4Headers = 20 + 8;
