@@ -126,10 +126,12 @@ TEST_CASE("a burst of chunks with a permission is offered the paths of the link"
   Sender sender;
   sender.permit(1);
   const auto count = [&](std::uint32_t chunk) {
-    return sender.placing.paths_for(sender.now, {0, chunk, 0}).size();
+    return sender.placing.paths_for(sender.now, sender.flight, {0, chunk, 0}).size();
   };
   CHECK(count(0) == 0);
   CHECK(count(300) == 4);
+  sender.flight.on_sent(sender.now, 2, {}, true, 448);  // as many as the peer's card holds
+  CHECK(count(300) == 3);
   sender.card.can_read = false;
   CHECK_FALSE(sender.way(300));
   CHECK(count(300) == 0);

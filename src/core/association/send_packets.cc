@@ -50,7 +50,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
-  const auto among = placing_ ? placing_->paths_for(now, first) : PathSet::Among{};
+  const auto among = placing_ ? placing_->paths_for(now, flight_, first) : PathSet::Among{};
   const PathSet::Choice choice = paths_.choose(now, packet_time, cargo, among);
   const auto bytes = static_cast<double>(packet_bytes());
   const double per_second = 1e9 / static_cast<double>(std::max(packet_time, Duration(1)).count());

@@ -79,7 +79,9 @@ std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const
   for_each_asking(now, count, payload.size() == message.size(),
                   [&](std::size_t i) { add_flags({.asks_ack = true}, out[i]); });
   on_run_sent(now, stream, way->path, count, payload.size());
-  burst_.left = last.payload.size() == payload_bytes ? burst_.left - count : 0;
+  // The rest of a burst takes another path if this one is full.
+  const bool ends = count < out.size() || last.payload.size() < payload_bytes;
+  burst_.left = ends ? 0 : burst_.left - count;
   return count;
 }
 

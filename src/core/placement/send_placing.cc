@@ -179,14 +179,11 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
   const std::uint64_t room = permit.bytes - std::min<std::uint64_t>(offset, permit.bytes);
   const std::uint64_t fitting =
       room >= left ? (left + chunk_bytes - 1) / chunk_bytes : room / chunk_bytes;
-  const std::size_t unknown = flight.sent_since_unknown(used);
-  const std::size_t free =
-      limits_.packets_per_path_max - std::min<std::size_t>(limits_.packets_per_path_max, unknown);
   const std::uint64_t until_ordinary =
       kPlacedInRowMax - 1 - flight.next_number(used) % kPlacedInRowMax;
   const std::uint64_t in_segment = wire::PlacedName::kSegmentChunks - place;
   const std::uint64_t packets =
-      std::min({fitting, std::uint64_t{free}, until_ordinary, in_segment});
+      std::min({fitting, std::uint64_t{room_on(flight, used)}, until_ordinary, in_segment});
   if (packets == 0) return std::nullopt;
   return Way{.target = {permit.address + offset, permit.key, 0, link_},
              .name = {.slot = permit.slot,
@@ -196,11 +193,21 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
              .packets = packets};
 }
 
-std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const ChunkRef& chunk) {
+// How many more packets the peer's card can hold on this path.
+std::size_t SendPlacing::room_on(const Flight& flight, wire::PathIndex path) const {
+  const std::size_t most = limits_.packets_per_path_max;
+  return most - std::min(most, flight.sent_since_unknown(path));
+}
+
+std::span<const wire::PathIndex> SendPlacing::paths_for(Time now, const Flight& flight,
+                                                        const ChunkRef& chunk) {
   const Permission* permission = is_suspended(now) ? nullptr : find(chunk);
   if (permission == nullptr || (permission->checked && !permission->usable)) return {};
   const Usable& usable = usable_[static_cast<std::size_t>(TrafficClass::kExact)];
-  return std::span(usable.list).first(usable.paths.count());
+  offered_.clear();
+  for (const wire::PathIndex path : std::span(usable.list).first(usable.paths.count()))
+    if (room_on(flight, path) > 0) offered_.push_back(path);
+  return offered_;
 }
 
 void SendPlacing::on_sent(Time now, std::size_t packets) {

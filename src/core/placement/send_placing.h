@@ -27,7 +27,6 @@ class SendPlacing {
     if (link_ != 0) card_.close_link(link_);
   }
   SendPlacing(const SendPlacing&) = delete;
-  SendPlacing& operator=(const SendPlacing&) = delete;
 
   // --- link: LINK is repeated until the receiver has answered it
   void on_link(Time now, const wire::Link& frame, Flight& flight);
@@ -59,10 +58,9 @@ class SendPlacing {
                          std::uint32_t chunk_bytes, wire::PathIndex path);
 
   // The paths that way() can offer for this chunk; empty if it will travel in an ordinary packet.
-  std::span<const wire::PathIndex> paths_for(Time now, const ChunkRef& chunk);
+  std::span<const wire::PathIndex> paths_for(Time now, const Flight& flight, const ChunkRef& chunk);
   void on_sent(Time now, std::size_t packets);  // that way() permitted
-  // How many chunks of `chunk_bytes` of an exact message, from this one on, travel in ordinary
-  // packets, without asking again: at least 1.
+  // How many chunks of an exact message, from this one on, travel in ordinary packets: at least 1.
   std::size_t ordinary_run(Time now, const ChunkRef& chunk, std::uint32_t chunk_bytes);
 
   // Adds the packets that ack.placed names to ack.paths, as if they had had headers. Returns the
@@ -83,6 +81,7 @@ class SendPlacing {
            segment;
   }
   Permission* find(const ChunkRef& chunk);
+  std::size_t room_on(const Flight& flight, wire::PathIndex path) const;
   // The paths of one class that can be used now.
   struct Usable {
     wire::LinkPaths paths;
@@ -100,6 +99,7 @@ class SendPlacing {
   std::size_t paths_;
   std::array<Usable, kTrafficClassCount> usable_{};
   std::array<bool, kTrafficClassCount> widened_{};
+  std::vector<wire::PathIndex> offered_;  // the result of paths_for()
   Card::Limits limits_;
   std::vector<std::uint32_t> failures_;  // by path, as the card reported them last
   Time next_link_ = kNever;
