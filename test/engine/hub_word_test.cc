@@ -115,7 +115,8 @@ TEST_CASE("hubs are named by host and port, each once") {
   CHECK(to_string(places[3]) == "[fe80::1]:7");
   CHECK(to_string(places[0]) == "a:48890");
   CHECK(parse_hub_places("").value().empty());
-  for (const char* wrong : {",a", "a:0", "a:65536", "a:b", "a,a", "a,a:48890", "[::1", "a b", ":1"})
+  for (const char* wrong :
+       {",a", "a:0", "a:65536", "a:b", "a,a", "a,a:48890", "[::1", "[::1]x80", "a b", ":1"})
     CHECK_FALSE(parse_hub_places(wrong).ok());
   CHECK(hash_of({}) == 0);
   CHECK(hash_of(places) != hash_of(std::span(places).first(4)));

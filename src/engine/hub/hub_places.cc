@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "util/hash/siphash.h"
+#include "util/text/host_port.h"
 
 namespace dlcp::engine {
 
@@ -20,23 +20,13 @@ Result<std::vector<HubPlace>> parse_hub_places(std::string_view text) {
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
-    const bool bracketed = one.starts_with('[');
-    const std::size_t close = bracketed ? one.find(']') : one.rfind(':');
-    const bool bare = !bracketed && (close == one.npos || one.find(':') != close);
-    HubPlace place;
-    place.host = bare ? one : bracketed ? one.substr(1, close - 1) : one.substr(0, close);
-    std::string_view port = bare || close == one.npos ? "" : one.substr(close + bracketed);
-    if (!port.empty()) {
-      port.remove_prefix(1);
-      const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), place.port);
-      if (code != std::errc() || end != port.data() + port.size() || place.port == 0)
-        place.host.clear();
-    }
-    const bool letters = std::ranges::all_of(place.host, [](char c) { return c > ' ' && c < '~'; });
-    if (place.host.empty() || !letters || (bracketed && close == one.npos)) {
+    auto parts = split_host_port(std::string(one));
+    const auto is_letter = [](char c) { return c > ' ' && c < '~'; };
+    if (!parts || !std::ranges::all_of(parts->host, is_letter)) {
       return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is not a hub", one),
                    "give HOST or HOST:PORT, separated by commas"};
     }
+    HubPlace place{parts->host, parts->port.value_or(kHubPort)};
     if (std::ranges::find(places, place) != places.end()) {
       return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' occurs twice", one),
                    "name each hub once"};
