@@ -2,6 +2,7 @@
 #include "datapath/udp/udp_datapath.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <set>
 
@@ -289,6 +290,20 @@ TEST_CASE(
   CHECK(counters.tx_error_too_big == 1);
   CHECK(counters.tx_error_unreachable + counters.tx_error_other == 1);
   CHECK(receive_count(*receiver, 6).size() == 6);
+}
+
+TEST_CASE("a process that has no descriptor left gets that reason") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  UdpOptions options = loopback_options();
+  options.interface_name = "lo";
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto refused = UdpDatapath::open(options);
+  setrlimit(RLIMIT_NOFILE, &before);
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().message(), Contains("Too many open files") && Contains("ulimit -n"));
 }
 
 TEST_CASE("datagrams that are too small for a handshake are rejected, with the least DLCP_MTU") {

@@ -16,6 +16,7 @@
 namespace dlcp::datapath {
 namespace {
 
+constexpr const char* kPermit = "let the sandbox, seccomp profile or SELinux policy permit it";
 constexpr int kBindTries = 2000;  // of 16384 ports: fails only if nearly all are in use
 
 Error system_error(int error, std::string what, std::string hint) {
@@ -56,15 +57,20 @@ void set_buffer(int fd, int forced, int plain, std::size_t bytes) {
 }
 
 Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
+  int error = 0;
   for (int attempt = 0; attempt < kBindTries; ++attempt) {
     const auto port = static_cast<std::uint16_t>(kUdpPortMin + rng.below(65536 - kUdpPortMin));
     const SocketAddress address = socket_address(ip, port);
     if (::bind(fd, &address.any, address.size) == 0) return port;
-    if (errno != EADDRINUSE && errno != EACCES) {
-      return system_error(errno, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
+    error = errno;
+    if (error != EADDRINUSE && error != EACCES) {
+      return system_error(error, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
                           "choose the address of an active interface of this host");
     }
   }
+  if (error == EACCES)
+    return system_error(error, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
+                        kPermit);
   return Error{ErrorCode::kSystem,
                fmt::format("no free UDP port on {} in {} tries between {} and 65535", to_string(ip),
                            kBindTries, kUdpPortMin),
@@ -73,14 +79,18 @@ Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
 
 }  // namespace
 
+Error udp_socket_error(int error) {
+  return system_error(error, "cannot open a UDP socket",
+                      error == EACCES || error == EPERM
+                          ? kPermit
+                          : "raise the limit on open files (ulimit -n) or use fewer paths");
+}
+
 Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {
   const int domain = options.local_ip.family == IpFamily::kV4 ? AF_INET : AF_INET6;
   UdpSocket socket;
   socket.fd = Fd(::socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket.fd.valid()) {
-    return system_error(errno, "cannot open a UDP socket",
-                        "raise the limit on open files (ulimit -n) or use fewer paths");
-  }
+  if (!socket.fd.valid()) return udp_socket_error(errno);
   const int fd = socket.fd.get();
   if (domain == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   socket.unfragmented = forbid_fragmentation(fd, options.local_ip.family);

@@ -31,6 +31,9 @@ struct UdpSocket {
   bool gso_known = false;     // the kernel has UDP_SEGMENT; the route may still not support it
 };
 
+// A UDP socket could not be opened; with the remedy for this error number.
+Error udp_socket_error(int error);
+
 // Opens a non-blocking socket on a random free port of 49152..65535. kSystem if the address does
 // not belong to this host, or descriptors or ports are exhausted.
 Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng);

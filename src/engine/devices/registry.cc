@@ -248,8 +248,9 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
       },
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
   if (!opened->engine->start_helper(lane.count > 1)) {
-    return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
-                 "raise the limits on threads and open files (ulimit -u, -n)"};
+    return Error{
+        ErrorCode::kSystem, "cannot start the helper thread of a device",
+        "raise the limits on threads and open files (ulimit -u, -n; in containers pids.max)"};
   }
   open_.push_back(raw);
   said = std::move(opened_device->description);

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "datapath/udp/interfaces/netlink.h"
+#include "datapath/udp/udp_socket.h"
 #include "util/system/fd.h"
 #include "util/system/system_text.h"
 
@@ -249,7 +250,9 @@ Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip) 
                  fmt::format("\"{}\" is too long for the name of an interface", interface), ""};
   }
   std::memcpy(request.ifr_name, interface.data(), interface.size());
-  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const int domain = ip.family == IpFamily::kV4 ? AF_INET : AF_INET6;
+  const Fd socket(::socket(domain, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return udp_socket_error(errno);
   if (::ioctl(socket.get(), SIOCGIFMTU, &request) != 0)
     return system_error(fmt::format("cannot read the MTU of {}", interface));
   return static_cast<std::size_t>(request.ifr_mtu);
