@@ -77,21 +77,20 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   if (!mtu) return mtu.error();
   const std::size_t carried = datagram_bytes_of(mtu.value(), options.local_ip.family);
   const std::size_t wanted = options.datagram_bytes_max == 0 ? carried : options.datagram_bytes_max;
-  const std::size_t headers = header_bytes(options.local_ip.family);
   const std::string ip = to_string(options.local_ip);
   if (carried < kUdpDatagramBytesMin) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("the interface of {} has MTU {}; with this address family DLCP needs "
                              "at least {}",
-                             ip, mtu.value(), kUdpDatagramBytesMin + headers),
+                             ip, mtu.value(), udp_mtu_min(options.local_ip.family)),
                  "raise it (ip link set dev NAME mtu NUMBER), or choose another interface "
                  "(DLCP_IFNAME)"};
   }
   if (wanted < kUdpDatagramBytesMin) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("packets of {} bytes are too small for {}", wanted + headers, ip),
+                 fmt::format("packets with {} bytes above UDP are too small for {}", wanted, ip),
                  fmt::format("with this address family DLCP_MTU must be at least {}",
-                             kUdpDatagramBytesMin + headers)};
+                             udp_mtu_min(options.local_ip.family))};
   }
   if (wanted > carried) {
     return Error{
@@ -103,6 +102,10 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
 }
 
 }  // namespace
+
+std::size_t udp_mtu_min(IpFamily family) {
+  return kUdpDatagramBytesMin + header_bytes(family);
+}
 
 Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options) {
   if (options.paths < 1 || options.paths > kPathsMax) {

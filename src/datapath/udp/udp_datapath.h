@@ -25,6 +25,8 @@ namespace dlcp::datapath {
 // The least datagram of a device: the smallest with which the core opens a connection. It fits into
 // an IPv4 packet of 576 bytes, which every host accepts (RFC 791).
 inline constexpr std::size_t kUdpDatagramBytesMin = 548;
+// The MTU that this needs.
+std::size_t udp_mtu_min(IpFamily family);
 
 struct UdpOptions {
   IpAddress local_ip;          // with its scope if link-local

@@ -139,6 +139,14 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual((code, set(bad)), (0, {"path_mtu"}))
         self.assertEqual(report["path"]["mtu_there"], 1700)
 
+    def test_an_interface_is_too_small_only_where_jobs_fail(self):
+        for mtu, level in ((1000, "ok"), (576, "ok"), (575, "fail")):
+            subprocess.run(["ip", "-n", f"{PREFIX}0", "link", "set", "dev", "eth0", "mtu", str(mtu)], check=True)
+            done = subprocess.run(["ip", "netns", "exec", f"{PREFIX}0", DLCP, "doctor", "--json"], capture_output=True,
+                                  text=True, check=False)
+            interface = [row for row in json.loads(done.stdout)["findings"] if row["check"] == "interface"]
+            self.assertEqual([row["level"] for row in interface], [level], (mtu, interface))
+
     def test_a_lossy_port_is_found_with_the_direction(self):
         rig.netns("set", PREFIX, "loss=100000", "only=p0")
         code, report, bad = self.probe()

@@ -9,6 +9,7 @@
 
 #include "cli/doctor/host/packet_rules.h"
 #include "datapath/udp/interfaces/interfaces.h"
+#include "datapath/udp/udp_datapath.h"
 #include "engine/devices/registry.h"
 #include "engine/settings/environment.h"
 #include "engine/settings/settings.h"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr int kKernelTested = 5 * 1000 + 4;   // older kernels probably work, but are not tested
 constexpr int kKernelWithGro = 5 * 1000 + 0;  // UDP_GRO
-constexpr std::size_t kMtuTooSmall = 1280;  // IPv6's minimum, which DLCP's control frames fit into
 constexpr std::size_t kMtuWorthRaising = 4000;
 
 Finding interface_finding(const datapath::Interface& interface) {
@@ -30,10 +30,10 @@ Finding interface_finding(const datapath::Interface& interface) {
   finding.value =
       fmt::format("{}: {}, MTU {}, {} Mbit/s{}", interface.name, datapath::to_string(interface.ip),
                   mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
-  if (mtu < kMtuTooSmall) {
+  if (const std::size_t least = datapath::udp_mtu_min(interface.ip.family); mtu < least) {
     finding.level = Level::kFail;
-    finding.fix = fmt::format("ip link set dev {} mtu 1500 (DLCP's control frames need {} bytes)",
-                              interface.name, kMtuTooSmall);
+    finding.fix =
+        fmt::format("ip link set dev {} mtu 1500 (DLCP needs at least {})", interface.name, least);
   } else if (mtu < kMtuWorthRaising && !properties.is_virtual) {
     finding.fix = "if the network carries jumbo frames: ip link set dev NAME mtu 9000";
   }
