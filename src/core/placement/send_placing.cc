@@ -124,7 +124,9 @@ wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
   next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
   sent_version_ = card_.introduction_version(link_);
   if (tries_ == kTriesMax && limits_.payload_bytes_max == 0)
-    card_.copies(peer_, "it does not answer LINK: its card places nothing (see its log)");
+    card_.copies(peer_,
+                 "it has not answered LINK for 2 s: its card places nothing (see its log), or its "
+                 "host is very busy");
   return {destination, card_.introduction(link_)};
 }
 
