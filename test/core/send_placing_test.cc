@@ -213,16 +213,18 @@ TEST_CASE(
 TEST_CASE("if no acknowledgement names a placed packet, one is tried each second until one does") {
   Sender sender;
   sender.permit(0);
-  for (int i = 0; i < 256; ++i) {
+  for (std::size_t i = 0; i < 256; ++i) {
     CHECK(sender.run(0) == 1);
-    CHECK(sender.way(0));
+    REQUIRE(sender.way(0));
+    CHECK(sender.way(0)->packets == 256 - i);
     sender.placing.on_sent(sender.now, 1);
   }
   CHECK(sender.run(0) == 256);
   CHECK_FALSE(sender.way(0));
   sender.now += 1s;
   CHECK(sender.run(0) == 1);
-  CHECK(sender.way(0));
+  REQUIRE(sender.way(0));
+  CHECK(sender.way(0)->packets == 1);
   sender.placing.on_sent(sender.now, 1);
   CHECK(sender.run(0) == 256);
   wire::Ack ack;

@@ -59,6 +59,19 @@ TEST_CASE("a message that arrives before its sender has a permission does not wa
   CHECK(world.ledger().last_done_at() - begin < 1ms);
 }
 
+TEST_CASE("a card that does not decide about permissions does not keep long messages waiting") {
+  World world(two_hosts({.grant_delay = 1000s}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  const Time begin = world.now();
+  for (int i = 0; i < 5; ++i)
+    world.transfer(flow, 200'000);
+  world.run_until(begin + 1s, [&] { return world.flow(flow).receives_done == 6; });
+  CHECK(world.flow(flow).receives_done >= 1);
+  CHECK(world.sum(Counter::kBytesReceived) == 1000 + 5 * 200'000);
+  CHECK(world.now() - begin < 200ms);
+}
+
 TEST_CASE("every placed message arrives over random networks") {
   std::uint64_t total = 0;
   for_each_seed(1000, [&](std::uint64_t seed) {

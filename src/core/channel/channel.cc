@@ -38,7 +38,9 @@ std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::
 
 std::size_t Channel::authentic_run(std::span<const wire::RxPacket> packets,
                                    const wire::DataHeader& first) {
-  if (is_foreign(packets.front(), peer_) || first.path >= data_.size()) return 0;
+  if (packets.size() < wire::kTagsTogether || is_foreign(packets.front(), peer_) ||
+      first.path >= data_.size())
+    return 0;
   const ReplayWindow& seen = data_[first.path];
   const std::uint64_t number = seen.expand(first.path_sequence);
   if (number < seen.next() || seen.has(number)) return 0;

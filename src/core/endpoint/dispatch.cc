@@ -62,13 +62,14 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
     if (taken >= authentic && !run.ends) {
       const auto rest = packets.subspan(taken);
       const std::size_t together = channel.authentic_run(rest, data.header);
-      if (together > 0 && receiving->on_data_run(rest.first(together), data.header, run)) {
-        channel.accept_run(data.header, together);
-        taken += together;
-        continue;
-      }
       if (together > 0 || channel.authentic_together(rest, data.header))
         authentic = taken + std::max(together, wire::kTagsTogether);
+      const std::size_t count = receiving->on_data_run(rest.first(together), data.header, run);
+      if (count > 0) {
+        channel.accept_run(data.header, count);
+        taken += count;
+        continue;
+      }
     }
     const wire::RxPacket& packet = packets[taken];
     if (const auto reason = channel.refuse_data(packet, data, taken < authentic))

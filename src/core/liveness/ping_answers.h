@@ -11,7 +11,9 @@ namespace dlcp::core {
 
 class PingAnswers {
  public:
-  void on_ping(Time now) { asked_at_ = std::min(asked_at_, now); }
+  void on_ping(Time now) {
+    if (asked_at_ == kNever || now - asked_at_ > kLost) asked_at_ = now;
+  }
   void on_pong(Time now) {
     if (asked_at_ == kNever) return;  // the second answer to PINGs that were sent together
     const Duration took = now - std::exchange(asked_at_, kNever);
@@ -22,6 +24,8 @@ class PingAnswers {
   Duration answer_time() const { return std::min(last_, before_); }
 
  private:
+  static constexpr Duration kLost = std::chrono::seconds(2);  // then its PING or PONG was lost
+
   Time asked_at_ = kNever;  // of the first PING since the last PONG
   Duration last_{0};
   Duration before_{0};

@@ -184,8 +184,10 @@ std::optional<SendPlacing::Way> SendPlacing::way(Time now, const Flight& flight,
   const std::uint64_t until_ordinary =
       kPlacedInRowMax - 1 - flight.next_number(used) % kPlacedInRowMax;
   const std::uint64_t in_segment = wire::PlacedName::kSegmentChunks - place;
-  const std::uint64_t packets =
-      std::min({fitting, std::uint64_t{room_on(flight, used)}, until_ordinary, in_segment});
+  // At least 1: a trial of a link that has reported nothing is a single packet.
+  const std::uint64_t unproven = unreported_max_ - std::min(unreported_, unreported_max_ - 1);
+  const std::uint64_t packets = std::min(
+      {fitting, std::uint64_t{room_on(flight, used)}, until_ordinary, in_segment, unproven});
   if (packets == 0) return std::nullopt;
   return Way{.target = {permit.address + offset, permit.key, 0, link_},
              .name = {.slot = permit.slot,

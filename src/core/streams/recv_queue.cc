@@ -83,9 +83,8 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
     if (message.placed_later) note_placements(number, std::span(placements).subspan(placed_before));
     if (receipt) return *receipt;
   } else if (!payload.empty()) {
-    // Written field by field. A copy that reads the fields in larger units than they were written
-    // would have to wait for all earlier stores, which include the copy to memory that is not in
-    // the cache.
+    // Written field by field: a copy in larger units would have to wait for all earlier stores,
+    // among them the copy of payload to memory that is not in the cache.
     Placement& placement = placements.emplace_back();
     placement.destination = base + header.offset;
     placement.payload = payload;
@@ -191,6 +190,11 @@ Receipt RecvQueue::on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
 void RecvQueue::permit(std::uint64_t number, std::uint32_t permits) {
   at(number).permits += permits;
   at(number).undecided += permits;
+}
+
+bool RecvQueue::decide_permit(std::uint64_t number) {
+  RecvMessage& message = at(number);
+  return message.undecided > 0 && --message.undecided == 0;
 }
 
 bool RecvQueue::end_permit(std::uint64_t number) {
@@ -315,11 +319,8 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
-    for (std::size_t chunk = begin; chunk < end; ++chunk) {  // late packets then count as
-                                                             // duplicates
-      message.present.merge(chunk / Bitmap::kWordBits,
-                            std::uint64_t{1} << (chunk % Bitmap::kWordBits));
-    }
+    for (std::size_t chunk = begin; chunk < end; ++chunk)
+      message.present.set(chunk);  // late packets then count as duplicates
   };
   const std::size_t placed_before = placements.size();
   for_each_hole(message, fill, hole);
@@ -351,6 +352,13 @@ std::uint64_t RecvQueue::announced() const {
   for (std::uint64_t number = std::max(first_, complete_below_); number < posted_; ++number)
     if (at(number).undecided > 0 && !at(number).whole()) return number;
   return posted_;
+}
+
+bool RecvQueue::announce_all() {
+  const bool waits = announced() < posted_;
+  for (std::size_t i = 0; waits && i < messages_.size(); ++i)
+    messages_[i].undecided = 0;
+  return waits;
 }
 
 bool RecvQueue::under_way() const {

@@ -49,9 +49,9 @@ class RecvQueue {
   // The sender's card has `permits` more permissions to write to the posted message.
   void permit(std::uint64_t number, std::uint32_t permits);
   // One of them was granted or refused; has ended. True if it was the last one of the message.
-  bool decide_permit(std::uint64_t number) { return --at(number).undecided == 0; }
+  bool decide_permit(std::uint64_t number);
   bool end_permit(std::uint64_t number);
-  // The card has placed this chunk; `last_bytes`: it is the last of the message, and has that many.
+  // The card has placed this chunk; `last_bytes`: it is the last one of the message.
   Receipt on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
                           std::optional<std::uint32_t> last_bytes);
   // Messages whose permissions must be revoked now: whole ones, and those named in close().
@@ -76,14 +76,14 @@ class RecvQueue {
   const RecvMessage& message(std::uint64_t number) const { return at(number); }
   std::size_t missing_bytes(std::uint64_t number) const;
   // Completes a posted message without its missing bytes, which become zeros; returns the chunks.
-  std::vector<wire::Hole> complete_with_holes(std::uint64_t number,
-                                              std::vector<Placement>& placements);
+  std::vector<wire::Hole> complete_with_holes(std::uint64_t number, std::vector<Placement>& zeros);
 
   bool has_done() const { return !done_.empty(); }
   std::optional<ReceiveDone> pop_done();
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
   std::uint64_t posted() const { return posted_; }
   std::uint64_t announced() const;  // without those whose permissions are undecided
+  bool announce_all();  // the card has not decided for long; false: all have been announced
   // Reports messages that completed() does not cover, in at most `bytes` of the frame.
   void report(wire::StreamReport& stream, std::size_t bytes);
 

@@ -12,9 +12,8 @@ namespace dlcp::core {
 namespace {
 
 // A silent peer is probed after kPingFirst, and then less often, but often enough to detect within
-// 100 ms that its process was killed. With very many connections the total rate of probes is
-// limited. If hosts are so busy that answers are late, the pauses grow with the answer time, so
-// that a connection is asked once while its data makes several round trips.
+// 100 ms that its process was killed, if it answered lately. With very many connections the total
+// rate is limited. The pauses grow with the answer time, because answers of busy hosts are late.
 constexpr Duration kPingFirst = 20ms;
 constexpr Duration kPingSeldom = 60ms;
 constexpr Duration kPingShare = 50us;  // per stream of this endpoint
@@ -61,7 +60,8 @@ void RecvStream::watch(Time now) {
 
 ProbeClock::Terms RecvStream::ping_terms() const {
   const auto streams = static_cast<std::int64_t>(association_->streams_of_all());
-  const Duration several_answers = kPingAnswerTimes * ping_answers_.answer_time();
+  const Duration several_answers =
+      std::min(kPingAnswerTimes * ping_answers_.answer_time(), config_.peer_timeout / 16);
   return {.answer_time = std::max(kPingFirst, several_answers),
           .outstanding = false,
           .seldom = std::max(kPingSeldom, streams * kPingShare)};
@@ -96,33 +96,36 @@ void RecvStream::decide_losses(std::vector<Placement>& placements) {
   }
 }
 
-void RecvStream::permit(std::uint64_t first) {
+bool RecvStream::permit(std::uint64_t first) {
   RecvPlacing* placing = association_->placing();
-  if (placing == nullptr || !placing->connected() || !started_ || failed()) return;
+  if (placing == nullptr || !placing->connected() || !started_ || failed()) return true;
+  bool all = true;
   for (std::uint64_t number = first; number < queue_.posted(); ++number) {
     if (!queue_.is_open(number)) continue;
     const RecvMessage& message = queue_.message(number);
     const bool is_short = message.buffer.size() < config_.placed_bytes_min;
     if (is_short || message.whole() || message.permits > 0 || losses_.is_granted(number)) continue;
-    queue_.permit(number, placing->permit(*this, number, number_, message.buffer,
-                                          association_->payload_bytes()));
+    const std::uint32_t permits =
+        placing->permit(*this, number, number_, message.buffer, association_->payload_bytes());
+    queue_.permit(number, permits);
+    all = all && permits > 0;
   }
+  return all;
 }
 
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
                       const Licence& licence, MemoryKind kind, std::vector<Placement>& placements) {
   const std::uint64_t number = queue_.posted();
-  const bool waited_for = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
+  bool waited_for = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
   losses_.on_posted(number, licence, buffer.size());
-  permit(number);
+  waited_for = !permit(number) || waited_for;
   decide_losses(placements);
   check_overflow();
   watch(now);
   if (!queue_.has_posted()) return;
-  if (peer_closed_) {
-    fail(closed_by_peer("the peer has closed the connection before this receive was posted"));
-    return;
-  }
+  if (peer_closed_)
+    return fail(
+        closed_by_peer("the peer has closed the connection before this receive was posted"));
   association_->report(now, *this, waited_for);
 }
 
@@ -195,17 +198,11 @@ void RecvStream::count(Receipt receipt) {
 }
 
 void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run) {
-  if (!started_) {
-    counters_.add(Counter::kDroppedUnexpected);
-    return;
-  }
+  if (!started_) return counters_.add(Counter::kDroppedUnexpected);
   std::span<const std::byte> payload = data.payload;
   if (data.header.coding.used()) {
     const auto plain = decode_piece(data.header.coding, payload, association_->plain());
-    if (!plain) {
-      counters_.add(Counter::kDroppedUndecodable);
-      return;
-    }
+    if (!plain) return counters_.add(Counter::kDroppedUndecodable);
     payload = *plain;
     if (data.header.coding.coded_bytes != data.header.coding.plain_bytes)
       counters_.add(Counter::kDecompressTime, config_.compression.decode_ns(payload.size()));
@@ -225,9 +222,13 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
   run.ends = true;
 }
 
-bool RecvStream::on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
-                             DataRun& run) {
-  if (!started_ || !queue_.on_run(first, packets, run.placements)) return false;
+std::size_t RecvStream::on_data_run(std::span<const wire::RxPacket> packets,
+                                    const wire::DataHeader& first, DataRun& run) {
+  if (!started_ || packets.empty() || first.offset > first.message_bytes) return 0;
+  // Without the last packet of the message if it is padded.
+  const std::size_t most = (first.message_bytes - first.offset) / association_->payload_bytes();
+  packets = packets.first(std::min(packets.size(), most));
+  if (packets.empty() || !queue_.on_run(first, packets, run.placements)) return 0;
   const auto count = static_cast<std::uint32_t>(packets.size());
   const auto bytes = static_cast<std::uint32_t>(run.placements.back().payload.size());
   run.fresh += count;
@@ -236,7 +237,7 @@ bool RecvStream::on_data_run(std::span<const wire::RxPacket> packets, const wire
   last.offset += (count - 1) * bytes;
   association_->note_path(packets.back(), last, count);
   run.add(last, bytes, count);
-  return true;
+  return count;
 }
 
 void RecvStream::on_run(Time now, const DataRun& run) {
@@ -303,14 +304,11 @@ void RecvStream::on_placed_run(Time now, const wire::PlacedRun& placed, const Re
     const auto receipt =
         queue_.on_placed_chunk(use.message, use.first_chunk + name.chunk,
                                name.ends_message ? std::optional(bytes) : std::nullopt);
-    if (receipt == Receipt::kPlaced) {
-      ++run.fresh;
-      counters_.add(Counter::kBytesReceived, bytes);  // on_run() counts those of placements
-    } else {
-      // Not RecvQueue's count(): the network may have repeated the packet, not the sender.
-      counters_.add(receipt == Receipt::kDuplicate ? Counter::kDuplicates
-                                                   : Counter::kDroppedOutOfWindow);
-    }
+    if (receipt == Receipt::kPlaced) ++run.fresh;
+    counters_.add(receipt == Receipt::kPlaced      ? Counter::kBytesReceived
+                  : receipt == Receipt::kDuplicate ? Counter::kDuplicates
+                                                   : Counter::kDroppedOutOfWindow,
+                  receipt == Receipt::kPlaced ? bytes : 1);
   }
   run.message_bytes = queue_.message(use.message).bytes;
   association_->note_placed(placed, run);
@@ -342,6 +340,7 @@ Time RecvStream::next_timeout() const {
 void RecvStream::on_timeout(Time now) {
   if (failed()) return;
   ping_clock_.on_timeout(now, ping_terms());
+  if (ping_clock_.due() > 0 && queue_.announce_all()) association_->report(now, *this, true);
   if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
   if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);

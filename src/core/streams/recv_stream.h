@@ -42,9 +42,10 @@ class RecvStream : public Stream {
   void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run);
   void on_run(Time now, const DataRun& run);  // after its last packet
   bool one_by_one() const { return protection_ == wire::Protection::kEncrypted; }
-  // The packets of a run, see RecvQueue::on_run(); false: on_data() must handle each of them.
-  bool on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
-                   DataRun& run);
+  // The packets of a run, see RecvQueue::on_run(). Returns the number of those at the front that it
+  // has taken; on_data() must handle the others.
+  std::size_t on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
+                          DataRun& run);
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path);
@@ -56,7 +57,9 @@ class RecvStream : public Stream {
   // The card has placed packets, or one of its permissions to write the message has ended.
   void on_placed_run(Time now, const wire::PlacedRun& placed, const RecvPlacing::Use& use,
                      std::vector<Placement>& placements);
-  void permit(std::uint64_t first);  // posted messages from this number on, if there is a card
+  // Posted messages from this number on, if there is a card. False: a long one has no permission,
+  // and its sender may wait to be told.
+  bool permit(std::uint64_t first);
   void on_permit(Time now, const RecvPlacing::Outcome& outcome, std::vector<Placement>& placements);
   void answered(Time now);  // a sign of life
   Time next_timeout() const;

@@ -55,7 +55,7 @@ bool SendQueue::new_allowed() const {
   if (next_new_message_ >= posted_ + requests_max_) return false;
   if (next_new_message_ < posted_) return true;
   const SendMessage& message = at(next_new_message_);
-  if (message.bytes.size() >= waits_from_) return false;
+  if (message.bytes.size() >= waits_from_ && !message.coding.used()) return false;
   if (eager_sent_bytes_ == 0) return true;
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
 }

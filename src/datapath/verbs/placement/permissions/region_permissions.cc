@@ -26,20 +26,19 @@ void RegionPermissions::revoke(PermissionId id) {
 void RegionPermissions::poll(Time now, std::size_t enough) {
   while (!parked_.empty() && parked_.front().until <= now)
     parked_.pop_front();
-  while (!waiting_.empty() && events() < enough) {
+  for (std::size_t left = waiting_.size(); left > 0 && events() < enough; --left) {
     const PermissionId id = waiting_.front();
-    const auto found = entries_.find(id);
-    if (found != entries_.end()) {
-      if (!found->second.is_revoked) {
-        give(now, found);
-      } else if (end(found->second)) {
-        report_revoked(id);
-        entries_.erase(found);
-      } else {
-        break;  // the next poll() tries again
-      }
-    }
     waiting_.pop_front();
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) continue;
+    if (!found->second.is_revoked) {
+      give(now, found);
+    } else if (end(found->second)) {
+      report_revoked(id);
+      entries_.erase(found);
+    } else {
+      waiting_.push_back(id);  // the next poll() tries again
+    }
   }
 }
 
