@@ -160,5 +160,5 @@ TEST_CASE("ranks with different budgets, which could choose differently, refuse 
   CHECK_THAT(said[connector_first ? 0 : 1], Contains("the peer's rank may lose 1%"));
   CHECK_THAT(said[connector_first ? 1 : 0], Contains("the peer's rank may lose 0%") &&
                                                 Contains("but this rank may lose 1%") &&
-                                                Contains("the same settings"));
+                                                Contains("see the peer's log"));
 }

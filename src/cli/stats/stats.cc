@@ -51,7 +51,7 @@ ExitCode stats(const StatsOptions& options) {
     if (snapshot->missing != 0) {
       problems.push_back(
           fmt::format("process {}: {} of its lanes and communicators are not shown, so its sums "
-                      "are too low; use fewer lanes (DLCP_LANES)",
+                      "are too low; use fewer lanes (DLCP_LANES) or fewer communicators",
                       page.pid(), snapshot->missing));
     }
     processes.push_back(std::move(snapshot).value());

@@ -59,8 +59,8 @@ void Watched::post_to_all(bool sends) {
   }
 }
 
-// A call may finish before the messages that ended the pause before it have arrived, because they
-// use other connections than its contributions. They use the same memory as those of this pause.
+// A call may finish before the messages that ended the previous pause have arrived, because these
+// use other connections than the call's contributions. Both pauses use the same memory, so wait.
 bool Watched::pause() {
   if (paused_) return true;
   if (sends_out_ > 0 || receives_out_ > 0) return false;

@@ -88,9 +88,11 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   }
   if (wanted < kUdpDatagramBytesMin) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("packets with {} bytes above UDP are too small for {}", wanted, ip),
-                 fmt::format("with this address family DLCP_MTU must be at least {}",
-                             udp_mtu_min(options.local_ip.family))};
+                 fmt::format("packets of {} bytes are too small for {}; with this address family "
+                             "DLCP needs at least {}",
+                             wanted + header_bytes(options.local_ip.family), ip,
+                             udp_mtu_min(options.local_ip.family)),
+                 "raise DLCP_MTU, or the MTU of the interfaces that lead out of this host"};
   }
   if (wanted > carried) {
     return Error{

@@ -80,10 +80,12 @@ Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
 }  // namespace
 
 Error udp_socket_error(int error) {
+  const bool forbidden = error == EACCES || error == EPERM;
+  const bool too_many = error == EMFILE || error == ENFILE;
   return system_error(error, "cannot open a UDP socket",
-                      error == EACCES || error == EPERM
-                          ? kPermit
-                          : "raise the limit on open files (ulimit -n) or use fewer paths");
+                      forbidden  ? kPermit
+                      : too_many ? "raise the limit on open files (ulimit -n) or use fewer paths"
+                                 : "see the kernel's log (dmesg)");
 }
 
 Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {

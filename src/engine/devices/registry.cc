@@ -213,18 +213,20 @@ void Registry::give_up(std::size_t index, const Running& lane, const Error& erro
     other.failed = other.failed || (other.over == lane.over && other.number >= lane.number);
   const std::string& name = setup_->value().devices[index].name;
   const std::string why = error.message();
-  said.push_back({LogLevel::kWarn,
-                  lane.number == 0
-                      ? fmt::format("cannot use {} over {}: {}", name, lane.over->name, why)
-                      : fmt::format("{} has {} lanes over {} instead of {}: {}, or fewer lanes "
-                                    "(DLCP_LANES)",
-                                    name, lane.number, lane.over->name, lane.count, why)});
+  said.push_back(
+      {LogLevel::kWarn, lane.number == 0
+                            ? fmt::format("cannot use {} over {}: {}", name, lane.over->name, why)
+                            : fmt::format("{} has {} lanes over {} instead of {}: {}, or use fewer "
+                                          "lanes (DLCP_LANES)",
+                                          name, lane.number, lane.over->name, lane.count, why)});
 }
 
 Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
-  if (const Status room = check_open_files(); lane.number > 0 && !room) return room.error();
+  if (lane.number > 0) {
+    if (const Status room = check_open_files(); !room) return room.error();
+  }
   auto opened_device = open_device(*device.over(*lane.over), settings);
   if (!opened_device) return opened_device.error();
   auto own = draw_key();

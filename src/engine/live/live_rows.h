@@ -1,5 +1,5 @@
 // The live page of this process and the assignment of its rows: engines are created and destroyed
-// on several threads. If there is no free row, the data is not shown, and the page says so.
+// on several threads. If there is no free row, the data is not shown, and the page counts it.
 #pragma once
 
 #include <array>

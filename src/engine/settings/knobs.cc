@@ -63,7 +63,8 @@ constexpr Knob kKnobs[] = {
     {"DLCP_LANES", KnobType::kInteger, "", "0", 1, 16, "auto", nullptr,
      "engines of a device, each with its own sockets or queue pairs, lock and thread; "
      "connections are assigned in turn. auto: one for each 25 Gbit/s over UDP or 190 Gbit/s "
-     "over RoCE, at most one for each 16 processors that the process may use",
+     "over RoCE, at most one for each 16 processors that the process may use. Further lanes are "
+     "not opened once half of the limit on open files is in use",
      [](Settings& s, const KnobValue& v) { s.lanes = v.integer; }},
     {"DLCP_BUNDLE", KnobType::kFlag, "", "0", 0, 1, nullptr, nullptr,
      "send the messages of each connection over all lanes that both ends have, in turn: for few "

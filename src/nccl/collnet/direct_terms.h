@@ -13,7 +13,7 @@ namespace dlcp::nccl {
 struct DirectTerms {
   std::uint32_t ranks = 0;       // of the group, which are NCCL's nodes
   std::uint32_t speed_mbps = 0;  // of the slowest rank's devices
-  bool always = false;           // DLCP_COLLNET=on
+  bool always = false;           // DLCP_COLLNET=on, DLCP_PLAN or DLCP_COLLNET_SWITCH
   std::uint32_t hubs = 0;        // number of hubs, which own all blocks; 0: the ranks own them
   std::uint32_t loss_ppm = 0;    // share of contributions that may be lost
 };

@@ -107,7 +107,7 @@ void SwitchGroup::on_vote() {
   if (!all) {
     news_ =
         "NCCL does not report tensor lengths to all ranks (NCCL 2.28 or newer does, if no other "
-        "profiler is loaded)";
+        "profiler is loaded and no communicator uses the connections of its parent, splitShare)";
   }
   for (Entry& entry : entries_) {
     if (entry.way == Way::kUndecided) {

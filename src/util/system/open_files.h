@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -20,10 +19,12 @@ struct OpenFiles {
 inline std::optional<OpenFiles> open_files() {
   rlimit limit{};
   std::error_code error;
-  const std::filesystem::directory_iterator files("/proc/self/fd", error);
+  std::filesystem::directory_iterator file("/proc/self/fd", error);
+  std::size_t open = 0;
+  for (; !error && file != std::filesystem::directory_iterator(); file.increment(error))
+    ++open;
   if (error || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
-  return OpenFiles{static_cast<std::size_t>(std::distance(begin(files), end(files))),
-                   limit.rlim_cur};
+  return OpenFiles{open, limit.rlim_cur};
 }
 
 }  // namespace dlcp

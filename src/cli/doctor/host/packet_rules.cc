@@ -96,6 +96,7 @@ Findings check_shared_subnets(const std::vector<datapath::Interface>& devices,
   for (std::size_t i = 0; i < existing.size(); ++i)
     for (std::size_t j = i + 1; j < existing.size(); ++j) {
       if (!is_device(existing[i]) && !is_device(existing[j])) continue;
+      if (existing[i].is_loopback != existing[j].is_loopback) continue;  // no other host is on `lo`
       const auto subnet = datapath::common_subnet(existing[i], existing[j]);
       if (subnet.empty()) continue;
       findings.push_back(

@@ -8,7 +8,7 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kMtuNeeded = 1280;  // control frames fit into it
+constexpr std::size_t kMtuNeeded = 1280;  // of the probes
 constexpr double kLossOfFault = 0.01;     // a higher loss indicates a fault, not only congestion
 constexpr std::uint8_t kEcnBits = 3;
 constexpr const char* kDataPorts = "49152-65535";
@@ -68,8 +68,10 @@ Finding judge_mtu(const PathMeasurement& m) {
                   m.mtu_forward, m.mtu_both, m.route_mtu);
   if (m.mtu_both < kMtuNeeded) {
     finding.level = Level::kFail;
-    finding.fix = fmt::format("raise the MTU of the path: DLCP needs packets of at least {} bytes",
-                              kMtuNeeded);
+    finding.fix = fmt::format(
+        "raise the MTU of the path to {}, which these checks need; jobs run "
+        "with less (576, with IPv6 596), but slowly",
+        kMtuNeeded);
   } else if (m.mtu_both < m.route_mtu) {
     finding.level = Level::kWarn;
     finding.value += m.mtu_both < m.mtu_forward ? "; the way back has the smaller MTU" : "";

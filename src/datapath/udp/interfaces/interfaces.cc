@@ -157,7 +157,12 @@ Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> fa
   const States states = read_v6_states();
   const std::vector<Link> links = read_links();
   std::vector<InterfaceAddress> found;
-  std::vector<std::vector<std::pair<int, IpAddress>>> addresses;  // by interface, with preference
+  struct Candidate {
+    int preference = 0;
+    IpAddress ip;
+    unsigned prefix_bits = 32;
+  };
+  std::vector<std::vector<Candidate>> addresses;  // by interface
   for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
     if (!is_usable(*entry)) continue;
     const std::optional<IpAddress> ip = ip_address_of(*entry->ifa_addr);
@@ -177,16 +182,16 @@ Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> fa
       addresses.emplace_back();
       at = found.end() - 1;
     }
-    if (ip->family == IpFamily::kV4 && entry->ifa_netmask != nullptr && at->prefix_bits == 32)
-      at->prefix_bits = bits_of(*entry->ifa_netmask);
+    const bool has_mask = ip->family == IpFamily::kV4 && entry->ifa_netmask != nullptr;
     addresses[static_cast<std::size_t>(at - found.begin())].push_back(
-        {preference_of(*ip, known), *ip});
+        {preference_of(*ip, known), *ip, has_mask ? bits_of(*entry->ifa_netmask) : 32});
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::ranges::stable_sort(addresses[i], {}, [](const auto& address) { return address.first; });
-    found[i].ip = addresses[i].front().second;
+    std::ranges::stable_sort(addresses[i], {}, &Candidate::preference);
+    found[i].ip = addresses[i].front().ip;
+    found[i].prefix_bits = addresses[i].front().prefix_bits;
     for (std::size_t other = 1; other < addresses[i].size(); ++other)
-      found[i].others.push_back(addresses[i][other].second);
+      found[i].others.push_back(addresses[i][other].ip);
   }
   return found;
 }

@@ -6,7 +6,7 @@
 
 namespace dlcp::datapath {
 
-// False also if the system does not tell, as in a sandbox without /proc/sys.
+// Also false if the setting cannot be read, as in a sandbox without /proc/sys.
 bool filters_strictly(const std::string& interface, const std::string& proc_root = "/proc");
 
 }  // namespace dlcp::datapath

@@ -1,9 +1,9 @@
 // Keeps a device's packets on its own interface. The kernel chooses the interface only by
 // destination, so with two interfaces in one subnet, or two default routes, it sends all packets
 // through the first. If the device's own interface also has a route to the peer, packets name it
-// (IP_PKTINFO), which needs no privileges. Otherwise the kernel's choice is used, and also if the
-// interface has a strict reverse-path filter: it drops all that a peer sends to this interface
-// although the route to the peer uses another one.
+// (IP_PKTINFO), which needs no privileges. Otherwise the kernel's choice is used. It is also used
+// if the interface has a strict reverse-path filter, which drops packets that arrive on another
+// interface than that of the route back to their sender, so answers would be lost.
 #pragma once
 
 #include <cstddef>
