@@ -233,7 +233,8 @@ TEST_CASE("the tuner finds a group by its communicator, or by the number of node
   CHECK(chain_after(78, 8) > 56);
 }
 
-TEST_CASE("with several GPUs per host, processes with and without a group choose alike") {
+TEST_CASE(
+    "if a host has several GPUs, all its processes choose the same algorithm and chunk size") {
   CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 3, 77);  // NCCL connects it in one process of each host
   group.connect();

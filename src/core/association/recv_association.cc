@@ -40,7 +40,7 @@ void RecvAssociation::place_with(Card& card, LinkTable& links) {
 bool RecvAssociation::on_link(Time now, const wire::Link& frame) {
   if (!placing_ || !placing_->on_link(now, open_.sender, frame)) return false;
   for (RecvStream* stream : streams_)
-    (void)stream->permit(stream->completed());
+    stream->permit(stream->completed());
   return true;
 }
 

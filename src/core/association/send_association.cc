@@ -145,9 +145,10 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
 }
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {
-  if (placing_) placing_->on_link(now, frame, flight_);
+  if (!placing_) return false;
+  placing_->on_link(now, frame, flight_);
   refresh_waits();
-  return placing_ != nullptr;
+  return true;
 }
 
 void SendAssociation::refresh_waits() const {

@@ -150,8 +150,9 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
     terms.unneeded =
         !follows && whole && static_cast<double>(window_.in_flight() + 2 * count) <= terms.most;
     const std::size_t end = follows ? count : count - 1;
-    for (std::size_t i = 0; i < end; ++i)
-      if ((i = window_.next_asking(now, terms, i, end)) < end) ask(i);
+    const auto next = [&](std::size_t from) { return window_.next_asking(now, terms, from, end); };
+    for (std::size_t i = next(0); i < end; i = next(i + 1))
+      ask(i);
   }
   void on_run_sent(Time now, SendStream& stream, wire::PathIndex path, std::size_t packets,
                    std::size_t bytes);

@@ -1,5 +1,5 @@
-// How long the peer takes to answer PING. On a host with more work than processor time this is
-// seconds; PINGs in the usual rhythm would then take the time that the data needs.
+// How long the peer takes to answer PING. Hosts with more work than processor time take seconds.
+// PINGs at the usual rate would then use the processor time that the data needs.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class PingAnswers {
   Duration answer_time() const { return std::min(last_, before_); }
 
  private:
-  static constexpr Duration kLost = std::chrono::seconds(2);  // then its PING or PONG was lost
+  static constexpr Duration kLost = std::chrono::seconds(2);  // after this, PING or PONG is lost
 
   Time asked_at_ = kNever;  // of the first PING since the last PONG
   Duration last_{0};

@@ -11,9 +11,9 @@
 namespace dlcp::core {
 namespace {
 
-// A silent peer is probed after kPingFirst, and then less often, but often enough to detect within
-// 100 ms that its process was killed, if it answered lately. With very many connections the total
-// rate is limited. The pauses grow with the answer time, because answers of busy hosts are late.
+// The first PING leaves after a silence of kPingFirst, the next ones after longer pauses. A killed
+// process is noticed within 100 ms, unless its answers were late before: busy hosts answer late,
+// so pauses grow with the time that answers take. Very many connections share a total rate.
 constexpr Duration kPingFirst = 20ms;
 constexpr Duration kPingSeldom = 60ms;
 constexpr Duration kPingShare = 50us;  // per stream of this endpoint

@@ -1,5 +1,6 @@
-// Tags of several data packets at once: with AVX2 about 60 instructions a packet instead of 200.
-// For packets with Protection::kHeader whose payload is not compressed.
+// Headers and tags of several uncompressed data packets at once. With AVX2 a tag takes about 60
+// instructions instead of 200. A run is a sequence of packets that each continue the one before:
+// same header, but the next packet number, and the offset at which the previous payload ended.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace dlcp::wire {
 
 inline constexpr std::size_t kTagsTogether = kSipLanes;
 
-// Writes the headers, without tags, of packets of which each continues the one before: `first` is
-// the first header, and all payloads but the last have `payload_bytes`.
+// Writes the headers of a run, without tags. `first` is the first header; all payloads but the last
+// have `payload_bytes`.
 void encode_run(const DataHeader& first, std::size_t payload_bytes, std::span<TxPacket> packets);
 // Sets DataHeader::asks_ack in a header that encode_run() wrote.
 void ask_ack(TxPacket& packet);
@@ -29,11 +30,9 @@ void seal_headers(const Key& key, std::uint64_t number, std::span<TxPacket> pack
 bool authentic_together(std::span<const RxPacket> packets, std::uint64_t destination,
                         const DataSeal& seal, std::uint64_t number);
 
-// The number of packets at the front that are such packets, authentic, and a run: each continues
-// the one before it. It has the same header, but the next packet number and the offset behind the
-// previous payload, and arrived from the same host with the same ECN mark; all payloads have one
-// length. `number` is the full packet number of the first. A multiple of kTagsTogether; 0 says
-// nothing about the packets.
+// The number of packets at the front that are authentic and form a run with payloads of one length,
+// from one host, with one ECN mark. It is a multiple of kTagsTogether; 0 says nothing about the
+// packets. `number` is the full packet number of the first.
 std::size_t authentic_run(std::span<const RxPacket> packets, const DataSeal& seal,
                           std::uint64_t number);
 
