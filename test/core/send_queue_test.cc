@@ -71,6 +71,19 @@ TEST_CASE("messages without a posted receive send eager_bytes and no more") {
   CHECK(q.send_all() == 12);
 }
 
+TEST_CASE("early data leaves in runs as long as the eager allowance permits") {
+  Queue q;
+  q.push(300);
+  REQUIRE(q.queue.run_length(*q.queue.next()) == 3);
+  q.queue.mark_run_sent({0, 0}, 3);
+  q.push(2000);
+  CHECK(q.queue.run_length(*q.queue.next()) == 1);  // 212 bytes are left
+  q.queue.mark_run_sent({1, 0}, 1);
+  CHECK_FALSE(q.queue.next());
+  q.queue.set_posted(2);
+  CHECK(q.queue.run_length(*q.queue.next()) == 15);
+}
+
 TEST_CASE("long messages can be told to wait until their receives are posted") {
   Queue q;
   q.queue.wait_for_receive_from(300);

@@ -116,13 +116,20 @@ bool SendQueue::has_chunk(ChunkRef chunk) const {
 
 std::size_t SendQueue::run_length(const ChunkRef& chunk) const {
   const SendMessage& message = at(chunk.message);
-  const bool plain = !has_lost() && !message.licensed && !message.coding.used();
-  return plain && chunk.message < posted_ ? message.chunks - chunk.chunk : 1;
+  if (has_lost() || message.licensed || message.coding.used()) return 1;
+  const std::size_t chunks = message.chunks - chunk.chunk;
+  const std::size_t bytes = message.bytes.size() - std::size_t{chunk.chunk} * message.chunk_bytes;
+  if (chunk.message < posted_ || eager_sent_bytes_ + bytes <= eager_bytes_) return chunks;
+  const std::size_t room = eager_bytes_ - std::min(eager_sent_bytes_, eager_bytes_);
+  return std::max<std::size_t>(room / message.chunk_bytes, 1);
 }
 
 std::span<const std::byte> SendQueue::mark_run_sent(const ChunkRef& first, std::size_t chunks) {
   SendMessage& message = at(first.message);
+  const std::size_t begin = std::size_t{first.chunk} * message.chunk_bytes;
   message.next_new += static_cast<std::uint32_t>(chunks);
+  if (first.message >= posted_)
+    eager_sent_bytes_ += std::min(chunks * message.chunk_bytes, message.bytes.size() - begin);
   if (message.next_new == message.chunks) ++next_new_message_;
   return message.bytes;
 }
