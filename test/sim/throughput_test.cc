@@ -249,6 +249,26 @@ TEST_CASE(
   CHECK(asks > 0);
 }
 
+TEST_CASE("a message that the window holds requests no acknowledgement, posted or not") {
+  for (const Duration receive_later : {Duration(0us), Duration(20us)}) {
+    WorldConfig config;
+    config.network = single_switch(2, {});
+    World world(std::move(config));
+    int asks = 0;
+    world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
+      if (const auto packet = wire::decode_data(datagram)) asks += packet->header.asks_ack ? 1 : 0;
+      return true;
+    });
+    const auto flow = world.open_flow(0, 1);
+    for (int k = 0; k < 20; ++k) {
+      if (k == 10) asks = 0;  // the window has grown
+      world.transfer(flow, 60'000, world.now(), world.now() + receive_later);
+      world.finish(5s);
+    }
+    CHECK(asks == 0);
+  }
+}
+
 namespace {
 
 WorldConfig two_at_100_gbit() {

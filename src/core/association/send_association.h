@@ -140,15 +140,14 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   bool begin_burst(Time now, SendStream& stream, const ChunkRef& first, const ChunkView& chunk);
   std::size_t run_packets(const SendQueue& queue, const ChunkRef& chunk, std::size_t room,
                           double most) const;
-  // Calls `ask(i)` for each of `count` packets, sent together, that requests an ACK. `whole`: they
-  // are a whole message.
+  // Calls `ask(i)` for each of `count` packets from `first` on, sent together, that requests an
+  // ACK.
   template <class Ask>
-  void for_each_asking(Time now, std::size_t count, bool whole, const Ask& ask) {
+  void for_each_asking(Time now, const SendStream& stream, const ChunkRef& first, std::size_t count,
+                       const Ask& ask) {
     const bool follows = streams_.has_next();
     SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
-    // No other message waits, and the window has room for another like this one.
-    terms.unneeded =
-        !follows && whole && static_cast<double>(window_.in_flight() + 2 * count) <= terms.most;
+    terms.unneeded = fits_alone(stream, first, terms.most);
     const std::size_t end = follows ? count : count - 1;
     const auto next = [&](std::size_t from) { return window_.next_asking(now, terms, from, end); };
     for (std::size_t i = next(0); i < end; i = next(i + 1))
@@ -158,6 +157,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
                    std::size_t bytes);
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
                              wire::PathIndex path) const;
+  bool fits_alone(const SendStream& stream, const ChunkRef& first, double most) const;
   bool pads(std::size_t bytes, std::size_t message_bytes) const;
   void emit_run(Time now, SendStream& stream, const ChunkRef& first, FrameWriter& frames,
                 std::span<wire::TxPacket> out);

@@ -103,6 +103,20 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
   return header;
 }
 
+// The window has room for the message, which continues with `first`, and nothing else waits.
+bool SendAssociation::fits_alone(const SendStream& stream, const ChunkRef& first,
+                                 double most) const {
+  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t bytes = stream.queue().message_bytes(first.message);
+  const std::size_t chunks = (bytes + payload_bytes - 1) / payload_bytes;
+  const std::size_t in_flight = window_.in_flight() + chunks - first.chunk;
+  return static_cast<double>(std::max(chunks, in_flight)) <= most &&
+         !streams_.any_of([&](const SendStream& one) {
+           const std::uint64_t end = one.queue().end_message();
+           return one.queue().has_next() && (&one != &stream || first.message + 1 != end);
+         });
+}
+
 bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
   const AssociationTerms& terms = setup_.terms();
   return config_.card == nullptr &&  // the card may be the only one that can read the message
@@ -127,8 +141,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   header.path_sequence = static_cast<std::uint32_t>(number);
   FrameWriter::emit_run(header, payload, payload_bytes, open_.peer, out);
 
-  for_each_asking(now, count, payload.size() == message.size(),
-                  [&](std::size_t i) { wire::ask_ack(out[i]); });
+  for_each_asking(now, stream, first, count, [&](std::size_t i) { wire::ask_ack(out[i]); });
   const std::size_t last_bytes = out.back().payload.size();
   const bool pad =
       last_bytes < payload_bytes && burst_.left > count && pads(last_bytes, message.size());

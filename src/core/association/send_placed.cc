@@ -76,7 +76,7 @@ std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const
   wire::TxPacket& last = out[count - 1];
   last.payload = payload.subspan((count - 1) * payload_bytes);
   if (begin + payload.size() == message.size()) add_flags({.ends_message = true}, last);
-  for_each_asking(now, count, payload.size() == message.size(),
+  for_each_asking(now, stream, first, count,
                   [&](std::size_t i) { add_flags({.asks_ack = true}, out[i]); });
   on_run_sent(now, stream, way->path, count, payload.size());
   // The rest of a burst takes another path if this one is full.
