@@ -159,6 +159,16 @@ TEST_CASE("after a pause half of the window may leave at once, ten packets at mo
   CHECK(free_packets(1000) == 10);
 }
 
+TEST_CASE("after a pause the sending time of one burst follows the free packets at once") {
+  Pacer pacer;
+  const Time now = time_from_ns(1'000'000'000);
+  pacer.on_pause(100);
+  pacer.on_sent(now, 50, 1us, 200us);  // ten are free
+  CHECK(pacer.next() == now - 60us);
+  pacer.on_sent(now, 70, 1us, 200us);
+  CHECK(pacer.next() == now + 10us);
+}
+
 TEST_CASE("losses within half of the budget do not slow a licensed sender; larger losses do") {
   Rounds r(any_kind());
   r.play(3, 50us);

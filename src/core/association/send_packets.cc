@@ -68,6 +68,8 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   const bool small = chunk.message_bytes <= kSmallMessagePackets * payload_bytes;
   if (small && idle && config_.burst_packets_max == 0)
     packets = std::max(packets, kSmallMessagePackets);
+  // The receiver handles the first half of a message while the second one is sent.
+  if (idle && rest > packets && rest < 2 * packets) packets = (rest + 1) / 2;
   burst_ = {choice.path, std::min(packets, choice.packets_max),
             std::min(chunk.payload.size(), payload_bytes), packet_time, pacer_.slack(round)};
   stream.counters().add(Counter::kBurstsSent);

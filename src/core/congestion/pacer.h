@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/congestion/burst.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -20,7 +21,7 @@ class Pacer {
 
   // Nothing is in flight. A few packets may then leave at once, as in TCP (RFC 6928), so that a
   // short message is not spread over a long RTT. At most half of the window, so that a window of
-  // one packet is paced.
+  // one packet is paced. The sending time of one burst may follow them at once.
   void on_pause(double window) { free_ = static_cast<std::int64_t>(std::min(window / 2, kFree)); }
   bool may_send(Time now) {
     const bool may = now >= next_;
@@ -40,7 +41,7 @@ class Pacer {
   void on_sent(Time now, std::size_t packets, Duration took, Duration slack) {
     const auto sent = static_cast<std::int64_t>(packets);
     const std::int64_t unpaced = std::min<std::int64_t>(free_, sent);
-    if (unpaced > 0) next_ = now;
+    if (unpaced > 0) next_ = std::max(next_, now - kBurstSpan);
     free_ -= unpaced;
     if (sent > unpaced) next_ = std::max(next_, now - slack) + (sent - unpaced) * took;
   }
