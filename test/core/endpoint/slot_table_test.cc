@@ -4,7 +4,7 @@
 #include <set>
 
 #include "catch.h"
-#include "endpoint_addresses.h"
+#include "core/endpoint_addresses.h"
 #include "secrets.h"
 
 using namespace dlcp;

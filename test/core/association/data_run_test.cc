@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "core/endpoint.h"
-#include "endpoint_addresses.h"
+#include "core/endpoint_addresses.h"
 #include "secrets.h"
 #include "util/rng.h"
 

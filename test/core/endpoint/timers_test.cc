@@ -4,8 +4,8 @@
 
 #include "catch.h"
 #include "core/endpoint.h"
+#include "core/endpoint_addresses.h"
 #include "core/streams/recv_stream.h"
-#include "endpoint_addresses.h"
 #include "secrets.h"
 
 using namespace dlcp;
