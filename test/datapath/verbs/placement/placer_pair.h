@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "../../../catch.h"
+#include "datapath/verbs/placement/fake_card/fake_write_card.h"
 #include "datapath/verbs/verbs_datapath.h"
-#include "fake_write_card.h"
 
 namespace dlcp::datapath::test {
 

@@ -2,7 +2,7 @@
 #include "datapath/verbs/placement/self_test/self_test.h"
 
 #include "../../../catch.h"
-#include "fake_write_card.h"
+#include "datapath/verbs/placement/fake_card/fake_write_card.h"
 
 namespace dlcp::datapath::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 #include "wire/frame_head.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "datapath/verbs/placement/fake_write_card.h"
+#include "datapath/verbs/placement/fake_card/fake_write_card.h"
 #include "datapath/verbs/verbs_datapath.h"
 #include "engine/host/clock.h"
 #include "engine/lane/engine.h"

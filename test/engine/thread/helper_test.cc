@@ -6,7 +6,7 @@
 #include <span>
 
 #include "catch.h"
-#include "engine_pair.h"
+#include "engine/engine_pair.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

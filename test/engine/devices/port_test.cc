@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 
 using namespace dlcp;

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "catch.h"
-#include "engine_pair.h"
+#include "engine/engine_pair.h"
 #include "wire/data/data_header.h"
 
 using namespace dlcp;

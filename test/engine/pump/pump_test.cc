@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 
 using namespace dlcp;

@@ -7,7 +7,7 @@
 #include "datapath/address/device_address.h"
 #include "engine/group/group.h"
 #include "engine/host/clock.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 #include "wire/data/data_header.h"
 #include "wire/frame_head.h"

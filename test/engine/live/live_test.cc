@@ -15,7 +15,7 @@
 #include "catch.h"
 #include "engine/live/live_file.h"
 #include "engine/live/monitor.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 
 using namespace dlcp;

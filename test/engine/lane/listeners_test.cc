@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "engine/lane/engine.h"
-#include "memory_datapath.h"
+#include "engine/memory_datapath.h"
 #include "secrets.h"
 
 using namespace dlcp;

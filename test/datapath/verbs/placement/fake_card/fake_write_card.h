@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "../fake_verbs.h"
+#include "datapath/verbs/fake_verbs.h"
 #include "fake_behaviour.h"
 #include "queue_states.h"
 #include "reliable_queues.h"
