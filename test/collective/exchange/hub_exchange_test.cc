@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "catch.h"
-#include "memory_group.h"
+#include "collective/memory_group.h"
 
 using namespace dlcp;
 using namespace dlcp::collective;

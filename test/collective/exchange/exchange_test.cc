@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "catch.h"
+#include "collective/memory_group.h"
 #include "collective/reduce/reduce.h"
-#include "memory_group.h"
 
 using namespace dlcp;
 using namespace dlcp::collective;
