@@ -30,9 +30,9 @@ $(BUILDDIR)/device/%.o: $(HERE)/device/%.cc $(wildcard $(HERE)/device/*.h) $(INC
 	@$(CXX) -I$(HERE)/device $(HEADERS:-I%=-isystem %) $(CXXFLAGS) -w $(OURS) -c $< -o $@
 $(BUILDDIR)/cuda/%.o: $(HERE)/cuda/%.cc $(wildcard $(HERE)/cuda/*.h)
 	@mkdir -p $(@D)
-	@$(CXX) $(OURS) -c $< -o $@
+	@$(CXX) -I$(HERE) $(OURS) -c $< -o $@
 
-CUDA_OBJECTS := $(patsubst $(HERE)/%.cc,$(BUILDDIR)/%.o,$(wildcard $(HERE)/cuda/*.cc))
+CUDA_OBJECTS := $(patsubst $(HERE)/%.cc,$(BUILDDIR)/%.o,$(wildcard $(HERE)/cuda/*.cc $(HERE)/cuda/api/*.cc))
 $(BUILDDIR)/libcudart.so.$(CUDA_MAJOR): $(CUDA_OBJECTS) $(HERE)/cuda/exports.map
 	@$(CXX) -shared $(CUDA_OBJECTS) -Wl,--version-script=$(HERE)/cuda/exports.map -Wl,-soname,$(@F) -o $@ -lpthread -ldl
 	@for name in libcudart.so libcuda.so.1 libnvidia-ml.so.1; do ln -sf $(@F) $(BUILDDIR)/$$name; done

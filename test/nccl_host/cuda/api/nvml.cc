@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "device.h"
-#include "error.h"
+#include "cuda/device.h"
+#include "cuda/error.h"
 
 using namespace softcuda;
 

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "plugin.h"
+#include "nccl/plugin.h"
 
 namespace dlcp::test {
 

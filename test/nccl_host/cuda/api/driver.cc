@@ -8,10 +8,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "device.h"
-#include "error.h"
-#include "kernel.h"
-#include "memory.h"
+#include "cuda/device.h"
+#include "cuda/error.h"
+#include "cuda/kernel.h"
+#include "cuda/memory.h"
 
 using namespace softcuda;
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.h"
-#include "exchange.h"
+#include "nccl/exchange.h"
 
 namespace {
 

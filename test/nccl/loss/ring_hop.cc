@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "nccl/abi/tuner.h"
-#include "plugin.h"
+#include "nccl/plugin.h"
 #include "util/rng.h"
 
 namespace dlcp::test {

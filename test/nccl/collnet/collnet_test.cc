@@ -9,10 +9,10 @@
 
 #include "catch.h"
 #include "collective_group.h"
-#include "exchange.h"
 #include "nccl/abi/net/net_v10.h"
 #include "nccl/abi/profiler/profiler_v4.h"
 #include "nccl/abi/tuner.h"
+#include "nccl/exchange.h"
 
 namespace {
 

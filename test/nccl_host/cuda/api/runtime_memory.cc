@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "error.h"
-#include "memory.h"
-#include "stream.h"
+#include "cuda/error.h"
+#include "cuda/memory.h"
+#include "cuda/stream.h"
 
 using namespace softcuda;
 

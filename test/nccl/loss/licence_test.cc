@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "dlcp/communicator_class.h"
-#include "plugin.h"
+#include "nccl/plugin.h"
 #include "ring_hop.h"
 #include "sanitized.h"
 

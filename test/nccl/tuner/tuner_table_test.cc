@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "dlcp/communicator_class.h"
 #include "nccl/abi/tuner.h"
-#include "plugin.h"
+#include "nccl/plugin.h"
 
 namespace {
 

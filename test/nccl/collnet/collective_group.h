@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nccl/abi/collnet.h"
-#include "plugin.h"
+#include "nccl/plugin.h"
 
 namespace dlcp::test {
 

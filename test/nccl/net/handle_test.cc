@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "datapath/address/device_address.h"
-#include "plugin.h"
+#include "nccl/plugin.h"
 #include "util/rng.h"
 #include "wire/frame_head.h"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "plugin.h"
+#include "nccl/plugin.h"
 
 namespace dlcp::test {
 

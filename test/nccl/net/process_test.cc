@@ -11,9 +11,9 @@
 
 #include "board.h"
 #include "catch.h"
-#include "exchange.h"
 #include "nccl/abi/collnet.h"
 #include "nccl/abi/net/net_v8.h"
+#include "nccl/exchange.h"
 #include "sanitized.h"
 
 namespace {

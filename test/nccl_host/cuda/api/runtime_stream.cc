@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "error.h"
-#include "kernel.h"
-#include "stream.h"
+#include "cuda/error.h"
+#include "cuda/kernel.h"
+#include "cuda/stream.h"
 
 using namespace softcuda;
 

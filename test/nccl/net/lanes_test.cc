@@ -10,7 +10,7 @@
 #include <array>
 
 #include "catch.h"
-#include "exchange.h"
+#include "nccl/exchange.h"
 
 using namespace dlcp;
 using namespace dlcp::test;

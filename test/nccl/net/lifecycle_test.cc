@@ -11,10 +11,10 @@
 #include <sstream>
 
 #include "catch.h"
-#include "exchange.h"
 #include "nccl/abi/net/net_v6.h"
 #include "nccl/abi/net/net_v8.h"
-#include "plugin.h"
+#include "nccl/exchange.h"
+#include "nccl/plugin.h"
 
 namespace {
 
