@@ -50,7 +50,7 @@ class Simulate(unittest.TestCase):
             self.assertTrue((pathlib.Path(folder) / "F6.svg").read_text().startswith("<svg"))
 
     def test_scenarios_of_the_documentation_run(self):
-        files = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs/scenarios").glob("*.yaml"))
+        files = sorted((pathlib.Path(__file__).resolve().parents[3] / "docs/scenarios").glob("*.yaml"))
         self.assertGreaterEqual(len(files), 7)
         for file in files:
             with self.subTest(file.name):
