@@ -244,7 +244,7 @@ class Foreign(Checks):
         self.refused(shapes.nvue({**shapes.NVUE_REWRITING}), "rewrites DSCPs", "remove the rewriting", **self.cumulus())
 
 
-DATA = pathlib.Path(__file__).resolve().parent / "data"
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 TREES = {"srlinux": ("leaf.srl", "24.10", "tomahawk4", "ethernet-1/1"),
          "junos": ("leaf.set", "24.4R1", "tomahawk4", "et-0/0/0"),
          "nxos": ("leaf.nxos", "10.4(3)", "cloudscale-gx", "Ethernet1/1"),

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "catch.h"
+#include "switch/vendor_plan.h"
 #include "switch/vendors/tree/change/operation_files.h"
 #include "switch/vendors/tree/change/own_objects.h"
-#include "vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;

@@ -14,13 +14,14 @@ import sys
 import tempfile
 import unittest
 
+SWITCH = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(SWITCH))
 import bundle  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-HERE = pathlib.Path(__file__).resolve().parent
-FABRICS = HERE / "golden" / "fabrics"
-SCRIPT = HERE.parents[1] / "switch" / "vendors" / "sonic" / "queue-counters.py"
+FABRICS = SWITCH / "golden" / "fabrics"
+SCRIPT = SWITCH.parents[1] / "switch" / "vendors" / "sonic" / "queue-counters.py"
 NEEDS_PROMTOOL = unittest.skipUnless(shutil.which("promtool") or os.environ.get("CI"), "no promtool (Debian: prometheus)")
 OK, WRONG, USAGE, REFUSED, DIFFERS, FILES = range(6)
 
@@ -39,7 +40,7 @@ def intent_of(fabric, scratch):
         text = (copy / "intent.yaml").read_text()
         assert "202411" in text
         # The samples of test/switch/data are named relative to the fabric's folder.
-        text = text.replace("202411", "202511").replace("../../../data/", f"{HERE}/data/")
+        text = text.replace("202411", "202511").replace("../../../data/", f"{SWITCH}/data/")
         (copy / "intent.yaml").write_text(text)
     return copy / "intent.yaml"
 
@@ -261,7 +262,7 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(done.returncode, FILES)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["file"])
         wrong = self.folder / "dscp-collision.yaml"
-        wrong.write_text(dict(bundle.split(HERE / "golden" / "errors.txt"))[wrong.name])
+        wrong.write_text(dict(bundle.split(SWITCH / "golden" / "errors.txt"))[wrong.name])
         done = run(PROGRAM, "telemetry", wrong, "-o", self.folder / "out")
         self.assertEqual(done.returncode, WRONG)
         self.assertFalse((self.folder / "out").exists())

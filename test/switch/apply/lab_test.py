@@ -11,7 +11,7 @@ import sys
 from simulated_switch import expect
 import sonic_apply
 
-LAB = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-lab"
+LAB = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "switch-lab"
 
 
 def container(folder, imported):

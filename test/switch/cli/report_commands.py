@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-from simulated_switch import expect
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test/switch/apply"))
+from simulated_switch import expect  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 FABRICS = ROOT / "test/switch/golden/fabrics"
 RELEASES = json.loads((ROOT / "switch/vendors/sonic/releases.json").read_text())
 # First words of commands of all systems; any other text between backticks is a name.

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-SWITCH_YANG = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-yang"
+SWITCH_YANG = pathlib.Path(__file__).resolve().parents[4] / "scripts" / "switch-yang"
 
 
 def first(rows, prefix="DLCP-"):

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "catch.h"
-#include "intent_text.h"
 #include "switch/check/lint.h"
 #include "switch/check/trace.h"
+#include "switch/intent_text.h"
 #include "switch/plan/buffer/headroom.h"
 
 using namespace dlcp::fabric;

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "catch.h"
-#include "intent_text.h"
+#include "switch/intent_text.h"
 
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;

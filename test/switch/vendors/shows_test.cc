@@ -1,7 +1,7 @@
 // The output of switches' show commands, read as each target's data describes it and compared with
 // the plan.
 #include "catch.h"
-#include "vendor_plan.h"
+#include "switch/vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;

@@ -13,10 +13,12 @@ import sys
 import tempfile
 import unittest
 
-import bundle
-
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+SWITCH = HERE.parents[1]
+ROOT = SWITCH.parents[1]
+sys.path.insert(0, str(SWITCH))
+import bundle  # noqa: E402
+
 GUEST = ROOT / "test" / "rig" / "guest"
 FRAME = 1514  # bytes of a test packet, as queues count it
 CLASSES = {  # name: DSCP, drop level within its queue
@@ -288,9 +290,9 @@ class Verify(unittest.TestCase):
 
 
 def run_guest():
-    shutil.copy(HERE / "data" / "tc" / "guest.yaml", OUT)
+    shutil.copy(SWITCH / "data" / "tc" / "guest.yaml", OUT)
     for fabric in ("mixed", "shallow"):
-        bundle.unpack(HERE / "golden" / "fabrics" / fabric / "expected" / "leaf4.txt", OUT / "golden" / fabric)
+        bundle.unpack(SWITCH / "golden" / "fabrics" / fabric / "expected" / "leaf4.txt", OUT / "golden" / fabric)
     # One processor: on a busy machine, sender and queues are then delayed equally.
     command = [GUEST, "--timeout", "560", "--cpus", "1", "--share", OUT, "--log", OUT / "kernel.log", "--",
                "bash", HERE / "tc_guest.sh", ROOT, BUILD, OUT]

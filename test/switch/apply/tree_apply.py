@@ -15,7 +15,7 @@ import sys
 import simulated_switch
 from simulated_switch import expect, expect_nothing_to_do
 
-YANG = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-yang-set"
+YANG = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "switch-yang-set"
 
 CLI = r'''#!/usr/bin/env python3
 import json, os, pathlib, sys

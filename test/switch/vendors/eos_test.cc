@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "catch.h"
-#include "vendor_plan.h"
+#include "switch/vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "catch.h"
+#include "switch/vendor_plan.h"
 #include "switch/vendors/tree/target/target.h"
-#include "vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "vendor_plan.h"
+#include "switch/vendor_plan.h"
 
 namespace dlcp::test {
 

@@ -15,7 +15,7 @@ import sys
 import simulated_switch
 from simulated_switch import expect, expect_nothing_to_do
 
-GUARD = pathlib.Path(__file__).resolve().parents[2] / "switch/vendors/sonic/guard.py"
+GUARD = pathlib.Path(__file__).resolve().parents[3] / "switch/vendors/sonic/guard.py"
 spec = importlib.util.spec_from_file_location("guard", GUARD)
 guard = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(guard)

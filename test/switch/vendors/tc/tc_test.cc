@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "dlcp/traffic_class.h"
-#include "vendor_plan.h"
+#include "switch/vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;

@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-from simulated_switch import expect
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test/switch/apply"))
+from simulated_switch import expect  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRADIENTS = ROOT / "test/switch/golden/fabrics/gradients"
 RELEASES = json.loads((ROOT / "switch/vendors/sonic/releases.json").read_text())["releases"]
 spec = importlib.util.spec_from_file_location("guard", ROOT / "switch/vendors/sonic/guard.py")

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "catch.h"
-#include "intent_text.h"
+#include "switch/intent_text.h"
 #include "switch/plan/queues/layout.h"
 
 using namespace dlcp::fabric;

@@ -14,9 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-from simulated_switch import expect
+SWITCH = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SWITCH / "apply"))
+from simulated_switch import expect  # noqa: E402
 
-DATA = pathlib.Path(__file__).resolve().parent / "data"
+DATA = SWITCH / "data"
 TC = """qdisc noqueue 0: dev lo root refcnt 2
 qdisc mq 0: dev eth0 root
 qdisc pfifo_fast 0: dev eth0 parent :1 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1

@@ -16,10 +16,11 @@ import re
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "test/switch"))
 import bundle  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASES = json.loads((ROOT / "switch/vendors/sonic/releases.json").read_text())
 spec = importlib.util.spec_from_file_location("guard", ROOT / "switch/vendors/sonic/guard.py")
 guard = importlib.util.module_from_spec(spec)

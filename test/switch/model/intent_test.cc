@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "catch.h"
-#include "intent_text.h"
 #include "switch/cli/sample.h"
+#include "switch/intent_text.h"
 #include "switch/model/intent_file/intent_keys.h"
 #include "switch/model/intent_file/values.h"
 #include "switch/model/text/yaml_tree.h"
