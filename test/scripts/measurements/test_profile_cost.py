@@ -6,7 +6,7 @@ import pathlib
 import sys
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "profile-cost"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "profile-cost"
 sys.path.insert(0, str(SCRIPT.parent))  # of the module that it imports
 LOADER = importlib.machinery.SourceFileLoader("profile_cost", str(SCRIPT))
 profile_cost = importlib.util.module_from_spec(importlib.util.spec_from_loader("profile_cost", LOADER))

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "readme-tables"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "readme-tables"
 TEXT = "before\n<!-- table: dlcp knobs -->\n{}<!-- end -->\nafter | a table of its own |\n"
 
 

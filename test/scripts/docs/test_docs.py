@@ -9,7 +9,7 @@ try:
 except ImportError:  # no need of the project's own
     yaml = None
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 README_LINES_MAX = 110
 # Quoted in docs/troubleshooting.md: messages of other programs, and messages that the code composes.
 FOREIGN = re.compile(r"NET/Plugin|Using network|not found|Failed to initialize any NET plugin|supported wheel")

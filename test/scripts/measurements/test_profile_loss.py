@@ -19,7 +19,7 @@ except ImportError:
     sys.exit(77)
 
 sys.dont_write_bytecode = True
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "profile-loss"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "profile-loss"
 loader = importlib.machinery.SourceFileLoader("profile_loss", str(SCRIPT))
 profile_loss = importlib.util.module_from_spec(importlib.util.spec_from_loader("profile_loss", loader))
 loader.exec_module(profile_loss)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]) else None
 # Up to the beginning of the next command of a pipe, a comment or a redirection.
 TOOL = re.compile(r"(?<![\w/.-])(dlcp-switch|dlcp) (?:[A-Z_]+=\S+ )*([^|;&#>)]*)")

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "scripts"
 # Scripts that take words, and what they take a wrong word for; the others take none, or a program of their own.
 WITH_WORDS = ("bench", "check-format", "check-layers", "demo", "fresh", "gpu-demo", "nccl-host", "nccl-tests", "netns",
               "package", "profile-cost", "profile-loss", "readme-tables", "setup", "test", "whatif-check")

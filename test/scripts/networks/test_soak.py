@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-SOAK = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "soak"
+SOAK = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "soak"
 BUILD = None
 
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-SEEDS = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "seeds"
+SEEDS = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "seeds"
 # Replaces the test program: records its seeds, and fails as Catch2 does at the seed in the file "bad".
 PROGRAM = """#!/bin/bash
 here=$(dirname "$0")
@@ -72,7 +72,7 @@ class Seeds(unittest.TestCase):
         self.assertIn("No tests ran", done.stdout)
 
     def test_every_story_is_a_test_that_exists(self):
-        sources = "".join(path.read_text() for path in (SEEDS.parents[1] / "test" / "sim").glob("*_test.cc"))
+        sources = "".join(path.read_text() for path in (SEEDS.parents[1] / "test" / "sim").rglob("*_test.cc"))
         cases = re.findall(r'"test_sim_\w+",\s*"([^"]+)"', SEEDS.read_text())
         self.assertEqual(len(cases), 4)
         for case in cases:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scripts"))
 import rig  # noqa: E402
@@ -48,7 +48,7 @@ def in_chroot(*command, ci=None):
 
 
 class Denied(unittest.TestCase):
-    TEST = ROOT / "test" / "scripts" / "test_netns.py"
+    TEST = ROOT / "test" / "scripts" / "networks" / "test_netns.py"
 
     def test_the_check_gives_the_reason_and_leaves_nothing(self):
         done = in_chroot(rig.NETNS, "check")

@@ -4,7 +4,7 @@ import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 sys.dont_write_bytecode = True
 import path_sweep  # noqa: E402
 
@@ -72,7 +72,7 @@ class PathSweep(unittest.TestCase):
         self.assertIn("error: there is no fault called delay", path_sweep.line(wrong))
 
     def test_the_plugin_accepts_every_fault_of_the_sweep(self):
-        source = (pathlib.Path(__file__).resolve().parents[2] / "src/datapath/faulty/fault_spec.cc").read_text()
+        source = (pathlib.Path(__file__).resolve().parents[3] / "src/datapath/faulty/fault_spec.cc").read_text()
         for fault in path_sweep.FAULTS:
             for setting in fault.split(","):
                 name, _, value = setting.partition("=")

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "nccl-host"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "nccl-host"
 sys.dont_write_bytecode = True
 LOADER = importlib.machinery.SourceFileLoader("nccl_host", str(SCRIPT))
 nccl_host = importlib.util.module_from_spec(importlib.util.spec_from_loader("nccl_host", LOADER))

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "check-layers"
 sys.dont_write_bytecode = True
 LOADER = importlib.machinery.SourceFileLoader("check_layers", str(SCRIPT))
 check_layers = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", LOADER))

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "setup"
+SETUP = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "setup"
 TOOLS = ("bash", "awk", "sed", "env", "cat", "true", "cp")
 
 

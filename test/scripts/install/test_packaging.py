@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PACKAGING = ROOT / "scripts" / "packaging"
 
 HELP = """\

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-prose"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "check-prose"
 
 
 def check(text, exceptions=None, name="README.md"):
