@@ -1,5 +1,5 @@
 // Congestion control on one bottleneck with the faults of real paths, in simulated time, beside
-// models of CUBIC and BBR. The whole sweep is test/scale/bench_congestion.
+// models of CUBIC and BBR. The whole sweep is test/scale/congestion/bench_congestion.
 #include <fmt/format.h>
 
 #include "catch.h"
