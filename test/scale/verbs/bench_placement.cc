@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "datapath/verbs/verbs_datapath.h"
-#include "scale/quick_verbs.h"
+#include "scale/verbs/quick_verbs.h"
 #include "util/memory/ordered_copy.h"
 
 namespace {

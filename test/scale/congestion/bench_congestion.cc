@@ -1,5 +1,6 @@
 // The whole sweep of congestion control, as JSON: DLCP's core and models of CUBIC and BBR on one
-// simulated bottleneck. A measurement, not a test; test/sim/congestion_test.cc has a part of it.
+// simulated bottleneck. A measurement, not a test; test/sim/path/congestion_test.cc has a part of
+// it.
 //
 //   bench_congestion [--quick] [--seed N] [--placed]
 //

@@ -26,7 +26,7 @@
 #include "datapath/verbs/verbs_datapath.h"
 #include "engine/host/libcrypto.h"
 #include "engine/pump/card_driver.h"
-#include "scale/quick_verbs.h"
+#include "scale/verbs/quick_verbs.h"
 #include "secrets.h"
 #include "util/memory/ordered_copy.h"
 
