@@ -1,6 +1,6 @@
 """scripts/bench --paths: the plugin and TCP over paths of any delay, jitter and loss, as in clouds and on long links,
-through test/rig/path_relay or, with --netem, the kernel's netem (in a guest if this kernel has none). Standard library
-only; the heat map needs matplotlib."""
+through test/rig/traffic/path_relay or, with --netem, the kernel's netem (in a guest if this kernel has none). Standard
+library only; the heat map needs matplotlib."""
 
 import dataclasses
 import itertools

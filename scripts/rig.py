@@ -122,8 +122,8 @@ def netns(*arguments):
 
 
 class RelayedPath:
-    """Two namespaces with test/rig/path_relay between them: a path with any delay, jitter, loss and rate, built on
-    entry and removed on exit. `report` is the relay's report at the end, or None."""
+    """Two namespaces with test/rig/traffic/path_relay between them: a path with any delay, jitter, loss and rate,
+    built on entry and removed on exit. `report` is the relay's report at the end, or None."""
 
     def __init__(self, build, prefix, *settings):
         self.relay, self.prefix, self.settings = build.relay, prefix, settings

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 import rig  # noqa: E402
 
 PREFIX = f"six{os.getpid() % 10000}x"

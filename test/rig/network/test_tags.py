@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 import rig  # noqa: E402
 
 PREFIX = f"tag{os.getpid() % 10000}x"

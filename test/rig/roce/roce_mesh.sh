@@ -4,7 +4,7 @@
 # start, queue pairs of the device, memory of the largest process and memory that the guest has left, both in MiB, and
 # packets sent. The end is the report of dlcp bench.
 #
-#   test/rig/guest --roce 1 --memory 16000 --timeout 1800 -- bash test/rig/roce_mesh.sh BUILD RANKS SECONDS [SETTING=VALUE...]
+#   test/rig/guest --roce 1 --memory 16000 --timeout 1800 -- bash test/rig/roce/roce_mesh.sh BUILD RANKS SECONDS [SETTING=VALUE...]
 set -u
 build=$1 ranks=$2 seconds=$3
 shift 3

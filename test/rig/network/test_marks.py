@@ -14,7 +14,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "scripts"))
+sys.path.insert(0, str(HERE.parents[2] / "scripts"))
+sys.path.insert(0, str(HERE.parent))
 import rig  # noqa: E402
 from class_table import traffic_classes  # noqa: E402
 

@@ -21,10 +21,13 @@ import tempfile
 import unittest
 
 import roce_capture
-from class_table import traffic_classes
 
 HERE = pathlib.Path(__file__).resolve().parent
-GUEST = HERE / "guest"
+RIG = HERE.parent
+sys.path.insert(0, str(RIG))
+from class_table import traffic_classes  # noqa: E402
+
+GUEST = RIG / "guest"
 PEER_TIMEOUT = 4  # seconds, in the steps in which something fails permanently
 # Additional seconds until a rank detects it: the timeout begins when the rank waits for the failed peer, and an
 # all-reduce takes a second or two in a guest that is emulated on a busy machine.
