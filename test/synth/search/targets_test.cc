@@ -1,6 +1,6 @@
 // Goals that plans must reach, by simulation and by the proven bound.
-#include "networks.h"
 #include "sanitized.h"
+#include "synth/networks.h"
 #include "synth/search/synthesis.h"
 
 namespace dlcp::synth {

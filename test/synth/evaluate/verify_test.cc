@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "networks.h"
 #include "synth/flow/packing.h"
+#include "synth/networks.h"
 #include "synth/search/candidates.h"
 
 namespace dlcp::synth {

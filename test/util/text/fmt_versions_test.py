@@ -12,8 +12,8 @@ import sys
 import unittest
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = [ROOT / "src" / "util" / "text" / "format.cc", ROOT / "test" / "util" / "fmt_use.cc"]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SOURCES = [ROOT / "src" / "util" / "text" / "format.cc", ROOT / "test" / "util" / "text" / "fmt_use.cc"]
 FOLDER = pathlib.Path()
 COMPILERS = [path for path in map(shutil.which, ("g++", "clang++")) if path]
 

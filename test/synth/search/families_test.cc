@@ -1,9 +1,9 @@
 #include <numeric>
 
-#include "networks.h"
 #include "synth/evaluate/simulate.h"
 #include "synth/evaluate/verify.h"
 #include "synth/flow/packing.h"
+#include "synth/networks.h"
 #include "synth/plan/exchange.h"
 #include "synth/plan/gathers.h"
 #include "synth/search/candidates.h"

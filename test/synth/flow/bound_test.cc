@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "networks.h"
+#include "synth/networks.h"
 
 namespace dlcp::synth {
 namespace {

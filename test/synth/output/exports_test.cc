@@ -4,10 +4,10 @@
 #include <regex>
 #include <tuple>
 
-#include "networks.h"
 #include "synth/flow/packing.h"
 #include "synth/input/fabric_input.h"
 #include "synth/input/intent_input.h"
+#include "synth/networks.h"
 #include "synth/output/msccl_xml.h"
 #include "synth/output/mscclpp_json.h"
 #include "synth/output/timeline.h"

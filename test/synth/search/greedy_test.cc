@@ -2,9 +2,9 @@
 
 #include <random>
 
-#include "networks.h"
 #include "synth/evaluate/simulate.h"
 #include "synth/evaluate/verify.h"
+#include "synth/networks.h"
 #include "synth/search/synthesis.h"
 
 namespace dlcp::synth {

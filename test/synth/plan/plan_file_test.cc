@@ -1,7 +1,7 @@
 #include "synth/plan/plan_file.h"
 
-#include "networks.h"
 #include "synth/evaluate/verify.h"
+#include "synth/networks.h"
 #include "synth/search/synthesis.h"
 
 namespace dlcp::synth {

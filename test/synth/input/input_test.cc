@@ -1,4 +1,4 @@
-#include "networks.h"
+#include "synth/networks.h"
 #include "synth/search/levels.h"
 
 namespace dlcp::synth {
