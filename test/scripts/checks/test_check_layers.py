@@ -114,15 +114,25 @@ class CheckLayers(unittest.TestCase):
         def folder(path, count):
             return {f"{path}/a{number}.cc": HEAD for number in range(count)}
 
-        for path in ("src/core/streams", "switch/cli"):
+        for path in ("src/core/streams", "switch/cli", "test/core/streams"):
             with self.subTest(path=path):
                 self.passes(folder(path, 12) | {f"{path}/README.md": "", f"{path}/CMakeLists.txt": ""}
                             | folder(f"{path}/inner", 12))
                 lines, status = run(folder(path, 11) | {f"{path}/b.h": HEAD + "#pragma once\n", f"{path}/b.cc": HEAD})
                 self.assertEqual((len(lines), status), (1, 1), lines)
                 self.assertIn(f"{path}:1: [folder-size] 13 ", lines[0])
-        self.passes(folder("test/core", 13))
         self.passes(folder("src/core", 13) | {"scripts/layer-exceptions.txt": "folder-size src/core one file per format\n"})
+
+    def test_scripts_count_as_sources_in_test_and_data_does_not(self):
+        scripts = {f"test/rig/a{number}.cc": HEAD for number in range(10)} | {"test/rig/b.py": "", "test/rig/c.sh": ""}
+        data = {"test/rig/plain": "text\n", "test/rig/d.json": "", "test/rig/e.txt": "", "test/rig/CMakeLists.txt": ""}
+        self.passes(scripts | data)
+        self.passes({f"src/cli/a{number}.cc": HEAD for number in range(12)} | {"src/cli/b.py": ""})
+        for one, text in (("e.py", ""), ("guest", "#!/bin/bash\n")):
+            with self.subTest(one=one):
+                lines, status = run(scripts | data | {f"test/rig/{one}": text})
+                self.assertEqual((len(lines), status), (1, 1), lines)
+                self.assertIn("test/rig:1: [folder-size] 13 sources, headers and scripts", lines[0])
 
     def test_the_length_of_a_function_counts_from_its_signature_to_its_brace(self):
         def function(body_lines, head="int Type::f(int a,\n            int b) const noexcept {\n"):

@@ -68,8 +68,8 @@ class Docs(unittest.TestCase):
 
     def test_every_folder_of_sources_is_described(self):
         """By a page of its own, or by name in the page of the nearest folder above it that has one."""
-        folders = {path.parent for top in ("src", "switch") for path in (ROOT / top).rglob("*")
-                   if path.suffix in {".h", ".cc", ".cu", ".c"}}
+        folders = {path.parent for top in ("src", "switch", "test") for path in (ROOT / top).rglob("*")
+                   if path.suffix in {".h", ".cc", ".cu", ".c"} or top == "test" and path.suffix in {".py", ".sh"}}
         for folder in sorted(folders):
             above = [folder, *folder.parents]
             pages_above = [(path, page) for path in above[: above.index(ROOT)] for page in
@@ -78,6 +78,16 @@ class Docs(unittest.TestCase):
             with self.subTest(folder=str(folder.relative_to(ROOT)), page=str(page.relative_to(ROOT))):
                 if path != folder:
                     self.assertRegex(page.read_text(encoding="utf-8"), rf"[`\[/]{re.escape(folder.name)}\b")
+
+    def test_every_folder_of_test_has_a_page(self):
+        """The first level of folders. The page says what these tests need, and how to run them."""
+        folders = [path for path in (ROOT / "test").iterdir() if path.is_dir() and path.name != "__pycache__"]
+        self.assertGreater(len(folders), 20)
+        for folder in sorted(folders):
+            with self.subTest(folder=folder.name):
+                text = (folder / "README.md").read_text(encoding="utf-8")
+                self.assertIn("**Needs:**", text)
+                self.assertIn("```", text)
 
     def test_every_page_is_reached_from_readme(self):
         seen, ahead = set(), [ROOT / "README.md"]
