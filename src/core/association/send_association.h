@@ -153,8 +153,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
     for (std::size_t i = next(0); i < end; i = next(i + 1))
       ask(i);
   }
-  void on_run_sent(Time now, SendStream& stream, wire::PathIndex path, std::size_t packets,
-                   std::size_t bytes);
+  void on_run_sent(Time now, SendStream& stream, std::size_t packets, std::size_t bytes);
   wire::DataHeader header_of(Time now, const SendStream& stream, std::uint64_t message,
                              wire::PathIndex path) const;
   bool fits_alone(const SendStream& stream, const ChunkRef& first, double most) const;

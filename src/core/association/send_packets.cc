@@ -152,14 +152,13 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   frames.seal(number, setup_.terms().protection, out);
   if (pad) FrameWriter::join(*padded, out.back());
 
-  on_run_sent(now, stream, burst_.path, count, payload.size());
+  on_run_sent(now, stream, count, payload.size());
   burst_.left = pad || last_bytes == payload_bytes ? burst_.left - count : 0;
 }
 
-void SendAssociation::on_run_sent(Time now, SendStream& stream, wire::PathIndex path,
-                                  std::size_t packets, std::size_t bytes) {
+void SendAssociation::on_run_sent(Time now, SendStream& stream, std::size_t packets,
+                                  std::size_t bytes) {
   window_.on_sent(now, packets);
-  paths_.on_sent(path, packets);
   pacer_.on_sent(now, packets, burst_.packet_time, burst_.slack);
   streams_.on_sent(bytes);
   stream.counters().add(Counter::kPacketsSent, packets);
@@ -201,7 +200,6 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
         now, chunk.message, {header.path, header.path_sequence},
         piece.ends ? stream.queue().ended_by(chunk.message) : LicensedEnd::kNothing);
   }
-  paths_.on_sent(header.path);
   count_sent(stream.counters(), bytes, sent.again);
   if (piece.coding.used()) {
     stream.counters().add(Counter::kBytesCompressed, bytes);

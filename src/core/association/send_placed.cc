@@ -78,7 +78,7 @@ std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const
   if (begin + payload.size() == message.size()) add_flags({.ends_message = true}, last);
   for_each_asking(now, stream, first, count,
                   [&](std::size_t i) { add_flags({.asks_ack = true}, out[i]); });
-  on_run_sent(now, stream, way->path, count, payload.size());
+  on_run_sent(now, stream, count, payload.size());
   // The rest of a burst takes another path if this one is full.
   const bool ends = count < out.size() || last.payload.size() < payload_bytes;
   burst_.left = ends ? 0 : burst_.left - count;
@@ -110,7 +110,6 @@ bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& 
   if (sent.licensed)
     stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
                            stream.queue().ended_by(chunk.message), true);
-  paths_.on_sent(way->path);
   stream.counters().add(Counter::kPacketsSent);
   stream.counters().add(Counter::kBytesSent, sent.bytes);
   return true;

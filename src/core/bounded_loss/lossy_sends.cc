@@ -69,10 +69,10 @@ void LossySends::say_on_all(Message& message) {
 }
 
 // The receiver waits for a path that carries neither the packets of the message nor SENT_ONCE.
-bool LossySends::is_stuck(Time now, const Message& message, const PathSet& paths) {
+bool LossySends::is_stuck(Time now, const Message& message, const Flight& flight) {
   if (message.unanswered < kUnansweredMost) return false;
   const bool has_all = std::ranges::all_of(message.marks, [&](const wire::PathMark& mark) {
-    return paths.has_reported(mark.path, mark.sequence);
+    return flight.has_reported(mark.path, mark.sequence);
   });
   return now - message.all_sent_at >= (has_all ? kCopiesMost : kCopiesUsual);
 }
@@ -82,7 +82,7 @@ bool LossySends::is_stuck(Time now, const Message& message, const PathSet& paths
 bool LossySends::repeat(Time now, Message& message, const Peer& peer, SendQueue& queue) {
   const bool may_answer = queue.is_posted(message.number) && peer.heard_at > message.stop_sent_at;
   if (message.said_on_all && may_answer) ++message.unanswered;
-  if (is_stuck(now, message, peer.paths)) {
+  if (is_stuck(now, message, peer.flight)) {
     queue.need(message.number);
     return true;
   }

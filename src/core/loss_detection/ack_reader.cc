@@ -45,15 +45,16 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     const Duration fabric = std::max(total - held, Duration(1));
     const bool slow = i >= repaired_from && is_slow(fabric);
     const bool repeated = slow && slow_in_row_ < kSlowInRowMax;
-    if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at, repeated))
-      continue;
+    const std::uint64_t packets =
+        learners.flight.on_report(now, report.path, report.highest_sequence, sent_at, repeated);
+    if (packets == 0) continue;
     if (i >= repaired_from) slow_in_row_ = slow ? slow_in_row_ + 1 : 0;
     if (repeated) {  // still, another path is better
-      learners.paths.on_report(report.path, report.highest_sequence, kRepeatTimes * round_trip);
+      learners.paths.on_delivered(report.path, packets, kRepeatTimes * round_trip);
       continue;
     }
     if (sent_at < woken_at_) {  // the time includes a pause of this process
-      learners.paths.on_report(report.path, report.highest_sequence, round_trip);
+      learners.paths.on_delivered(report.path, packets, round_trip);
       continue;
     }
     newest = fabric;
@@ -61,7 +62,7 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     learners.congestion.on_delay(now, fabric, answer);
     first = false;
     sample.ce_marks += report.ce_marks;
-    learners.paths.on_report(report.path, report.highest_sequence, fabric);
+    learners.paths.on_delivered(report.path, packets, fabric);
   }
   if (!first) rtt_.add(round_trip_min);
   return newest;

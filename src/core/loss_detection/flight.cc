@@ -86,17 +86,18 @@ void Flight::on_path_failed(Time now, std::uint8_t path_index) {
   deadline_ = now;
 }
 
-bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at,
-                       bool was_repeated) {
-  if (path_index >= paths_.size()) return false;
+std::uint64_t Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence,
+                                Time sent_at, bool was_repeated) {
+  if (path_index >= paths_.size()) return 0;
   Path& path = paths_[path_index];
   const std::uint64_t number = wire::expand_serial(sequence, path.next_sequence);
-  if (number >= path.next_sequence || number < path.delivered_below) return false;
+  if (number >= path.next_sequence || number < path.delivered_below) return 0;
   path.delivered_below = number + 1;
-  if (was_repeated) return true;
+  const std::uint64_t before = std::exchange(path.reported_below, number + 1);
+  if (was_repeated) return number + 1 - before;
   path.newest.update(now, sent_at);
   newest_.update(now, sent_at);
-  return true;
+  return number + 1 - before;
 }
 
 std::optional<std::pair<std::uint64_t, Time>> Flight::find(std::uint8_t path_index,

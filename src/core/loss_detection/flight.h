@@ -36,12 +36,12 @@ class Flight {
                                bool repaired = false, std::size_t count = 1);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
-  // the time when this packet was sent. Lower numbers may be missing. Returns false if no such
-  // packet was sent, or if an earlier ACK has reported this number or a higher one.
-  // `was_repeated`: the card has probably repeated it, so that its delay tells nothing about
-  // others.
-  bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at,
-                 bool was_repeated = false);
+  // the time when this packet was sent. Lower numbers may be missing. Returns by how much the
+  // highest number has grown; 0 if no such packet was sent, or if an earlier ACK has reported this
+  // number or a higher one. `was_repeated`: the card has probably repeated it, so that its delay
+  // tells nothing about others.
+  std::uint64_t on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at,
+                          bool was_repeated = false);
   // The card does not repeat any more what was placed on this path.
   void on_path_failed(Time now, wire::PathIndex path);
   // The peer answered a probe that was sent on `path` at `sent_at`. The probe then counts as packet
@@ -53,7 +53,17 @@ class Flight {
   // a chunk is placed at most once, because its retransmissions are ordinary packets.
   std::optional<std::pair<std::uint64_t, Time>> find(wire::PathIndex path,
                                                      const ChunkRef& chunk) const;
+  std::size_t paths() const { return paths_.size(); }
   std::uint64_t next_number(wire::PathIndex path) const { return paths_[path].next_sequence; }
+  // Packets above the highest number that an ACK has reported.
+  std::uint64_t unreported(wire::PathIndex path) const {
+    return paths_[path].next_sequence - paths_[path].reported_below;
+  }
+  // An ACK has reported this packet of the path, or a later one.
+  bool has_reported(wire::PathIndex path, std::uint32_t sequence) const {
+    const auto reported = static_cast<std::uint32_t>(paths_[path].reported_below);
+    return static_cast<std::int32_t>(reported - sequence) > 0;
+  }
   // Packets from the oldest on whose fate is not known.
   std::size_t sent_since_unknown(wire::PathIndex path) const {
     const Path& of = paths_[path];

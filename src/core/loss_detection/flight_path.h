@@ -46,6 +46,7 @@ struct Path {
   std::uint64_t next_sequence = 0;
   std::uint64_t front_sequence = 0;   // number of records.front()
   std::uint64_t delivered_below = 0;  // the highest number that has arrived, plus 1
+  std::uint64_t reported_below = 0;   // without what answers to probes show
   std::uint64_t failed_below = 0;     // the card repeats none below
   Delivery newest;
   RingQueue<Record> records;

@@ -25,10 +25,12 @@ constexpr unsigned kTrialEvery = 4;
 
 }  // namespace
 
-PathSet::PathSet(std::size_t paths, std::uint64_t seed) : paths_(paths), rng_(seed) {}
+PathSet::PathSet(const Flight& flight, std::uint64_t seed)
+    : flight_(flight), paths_(flight.paths()), rng_(seed) {}
 
-double PathSet::score(const Path& path, Duration packet_time) const {
-  const std::uint32_t outstanding = path.sent - path.delivered;
+double PathSet::score(std::size_t index, Duration packet_time) const {
+  const Path& path = paths_[index];
+  const auto outstanding = flight_.unreported(static_cast<wire::PathIndex>(index));
   const double queued = static_cast<double>(outstanding) * static_cast<double>(packet_time.count());
   // An unknown path gets the typical delay: it is neither better nor worse than the others, until
   // it loses something.
@@ -95,7 +97,7 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Amo
   if (!repair)
     if (const auto trial = choose_to_try(now, among)) return *trial;
   const auto better = [&](std::size_t one, std::size_t other) {
-    return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
+    return score(one, packet_time) <= score(other, packet_time) ? one : other;
   };
   if (repair) return {static_cast<std::uint8_t>(better(random_proven(), random_proven()))};
   std::size_t best = better(random_healthy(among), random_healthy(among));
@@ -110,13 +112,10 @@ std::uint8_t PathSet::choose_for_probe() {
   return static_cast<std::uint8_t>(turn_);
 }
 
-void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay) {
+void PathSet::on_delivered(std::uint8_t index, std::uint64_t packets, Duration delay) {
   Path& path = paths_[index];
-  const std::uint32_t news = delivered + 1 - path.delivered;
-  if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
-  path.delivered = delivered + 1;
   proven_[reports_++ % proven_.size()] = index;
-  path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
+  path.loss *= std::pow(1 - kLossGain, std::min(packets, std::uint64_t{256}));
   restore(path);
   for (Duration* smoothed : {&typical_delay_, &path.delay})
     if (*smoothed == Duration::zero())
@@ -168,7 +167,7 @@ PathState PathSet::state(wire::PathIndex index) const {
   const Path& path = paths_[index];
   PathState state;
   state.path = index;
-  state.sent = path.sent;
+  state.sent = static_cast<std::uint32_t>(flight_.next_number(index));
   state.loss = path.loss;
   state.delay = path.delay;
   state.avoided = path.avoided;

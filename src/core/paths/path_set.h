@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
+#include "core/loss_detection/flight.h"
 #include "util/rng.h"
 #include "util/time.h"
 
@@ -17,7 +18,8 @@ namespace dlcp::core {
 
 class PathSet {
  public:
-  PathSet(std::size_t paths, std::uint64_t seed);
+  // `flight` counts the packets of each path.
+  PathSet(const Flight& flight, std::uint64_t seed);
 
   struct Choice {
     wire::PathIndex path = 0;
@@ -33,15 +35,8 @@ class PathSet {
   // directions, then all paths in turn.
   std::uint8_t choose_for_probe();
 
-  void on_sent(wire::PathIndex path, std::size_t packets = 1) {
-    paths_[path].sent += static_cast<std::uint32_t>(packets);
-  }
-  // The peer reports the packets up to number `delivered` (counted from 0) of the path.
-  void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay);
-  // The peer has reported this packet of the path, or a later one.
-  bool has_reported(wire::PathIndex path, std::uint32_t sequence) const {
-    return static_cast<std::int32_t>(paths_[path].delivered - sequence) > 0;
-  }
+  // The path has delivered `packets` packets, at least one, or has lost some of them.
+  void on_delivered(wire::PathIndex path, std::uint64_t packets, Duration delay);
   // A probe on the path was answered: it works in both directions.
   void on_answered(wire::PathIndex path);
   // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later packet, so a
@@ -60,8 +55,6 @@ class PathSet {
 
  private:
   struct Path {
-    std::uint32_t sent = 0;
-    std::uint32_t delivered = 0;    // packets below this number have been reported
     Duration delay{0};              // 0: not known yet
     double loss = 0;                // smoothed share of packets lost
     std::uint32_t lost_in_row = 0;  // losses since the last delivery; above 0 it is doubted
@@ -71,12 +64,13 @@ class PathSet {
     Duration pause{0};
   };
 
-  double score(const Path& path, Duration packet_time) const;
+  double score(std::size_t index, Duration packet_time) const;
   std::optional<Choice> choose_to_try(Time now, Among among);
   std::size_t random_proven();
   std::size_t random_healthy(Among among = {});
   void restore(Path& path);
 
+  const Flight& flight_;
   std::vector<Path> paths_;
   Duration typical_delay_{0};  // smoothed over all paths; used for unknown paths
   std::optional<std::uint8_t> answered_last_;

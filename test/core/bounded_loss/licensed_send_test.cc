@@ -227,8 +227,8 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   Sender sender;
   sender.push(4, true);
   LossySends lossy;
-  const PathSet all_paths(8, 1);
-  const LossySends::Peer peer{100us, {}, all_paths};
+  const Flight flight(8);
+  const LossySends::Peer peer{100us, {}, flight};
   const Time start = time_from_ns(1'000'000);
   const std::uint8_t paths[] = {5, 6, 5, 7};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -277,7 +277,7 @@ struct Unanswered {
     sender.send_all();
     sender.queue.mark_lost({0, 1});
     for (const auto path : {wire::PathIndex{5}, wire::PathIndex{6}}) {
-      paths.on_sent(path);
+      flight.on_sent(now, path, {0, 0});
       lossy.on_sent(now, 0, {path, 0}, path == 5 ? LicensedEnd::kNothing : LicensedEnd::kMessage);
     }
     said();
@@ -290,13 +290,13 @@ struct Unanswered {
   }
   bool repeat(Duration after, bool is_alive = true) {
     now += after;
-    return lossy.refresh(now, {100us, is_alive ? now : Time{}, paths}, sender.queue);
+    return lossy.refresh(now, {100us, is_alive ? now : Time{}, flight}, sender.queue);
   }
   bool is_exact() const { return !sender.queue.forgoes(0); }
-  void report(wire::PathIndex path) { paths.on_report(path, 0, 50us); }
+  void report(wire::PathIndex path) { flight.on_report(now, path, 0, now); }
 
   Sender sender;
-  PathSet paths{8, 1};
+  Flight flight{8};
   LossySends lossy;
   Time now = time_from_ns(1'000'000);
 };
@@ -349,8 +349,8 @@ TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have
   sender.push(3, true);
   sender.send_all();
   LossySends lossy;
-  const PathSet all_paths(8, 1);
-  const LossySends::Peer peer{100us, {}, all_paths};
+  const Flight flight(8);
+  const LossySends::Peer peer{100us, {}, flight};
   const Time start = time_from_ns(1'000'000);
   lossy.on_sent(start, 0, {5, 100}, LicensedEnd::kNothing, true);
   lossy.on_sent(start, 0, {6, 100}, LicensedEnd::kEverything);

@@ -30,8 +30,6 @@ struct Sender {
   Sender() {
     flight.on_sent(kSent, 0, {0, 0});
     flight.on_sent(kSent, 1, {0, 1});
-    paths.on_sent(0);
-    paths.on_sent(1);
   }
   // An ACK of packet 0 of the path, which the receiver held for `held`.
   void report(wire::PathIndex path, Duration held, std::uint8_t ce_marks = 0) {
@@ -44,7 +42,7 @@ struct Sender {
   }
 
   Flight flight{2};
-  PathSet paths{2, 1};
+  PathSet paths{flight, 1};
   NoCongestion congestion;
   AckReader reader;
   AckSample sample{.now = kSent};
@@ -88,15 +86,14 @@ TEST_CASE("the shortest path gives the round-trip time; ECN marks are counted") 
 
 TEST_CASE(
     "the delay of a packet that the card has repeated is not a sample, unless many are as long") {
-  PathSet paths(1, 1);
   Flight flight(1);
+  PathSet paths(flight, 1);
   NoCongestion congestion;
   AckReader reader;
   AckSample sample;
   Time now = kSent;
   const auto deliver = [&](Duration took, std::size_t repaired_from) {
     const auto number = static_cast<std::uint32_t>(flight.on_sent(now, 0, {0, 0}));
-    paths.on_sent(0);
     wire::Ack ack;
     ack.paths.push_back({0, 0, number, wire::wire_time(now), 0});
     now += took;

@@ -179,6 +179,22 @@ TEST_CASE("acknowledged packets are removed and not declared lost") {
   CHECK(s.flight.deadline() == kNever);
 }
 
+TEST_CASE("a report counts the packets since the last one, also if a probe was answered between") {
+  Scene s;
+  for (int i = 0; i < 5; ++i)
+    s.send(t0, 0);
+  CHECK(s.flight.unreported(0) == 5);
+  CHECK(s.flight.on_report(t0 + 1ms, 0, 1, t0) == 2);
+  CHECK(s.flight.on_report(t0 + 1ms, 0, 0, t0) == 0);
+  CHECK(s.flight.has_reported(0, 1));
+  CHECK_FALSE(s.flight.has_reported(0, 2));
+  CHECK(s.flight.unreported(0) == 3);
+  s.flight.on_probe_answered(t0 + 1ms, 0, t0, 0ms);
+  CHECK(s.flight.unreported(0) == 3);
+  CHECK(s.flight.on_report(t0 + 1ms, 0, 4, t0) == 3);
+  CHECK(s.flight.unreported(0) == 0);
+}
+
 TEST_CASE("a report of a packet that was never sent is refused") {
   Scene s;
   s.send(t0, 0);

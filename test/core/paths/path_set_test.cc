@@ -26,36 +26,35 @@ std::size_t avoided(const PathSet& paths) {
 }  // namespace
 
 TEST_CASE("all untested paths are used") {
-  PathSet paths(8, 1);
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   for (const int count : counts_of(paths, 800))
     CHECK(count > 50);
 }
 
 TEST_CASE("a slow path gets less than its share, a fast path more") {
-  PathSet paths(8, 1);
-  for (std::uint8_t path = 0; path < 8; ++path) {
-    paths.on_sent(path);
-    paths.on_report(path, 0, path == 3 ? 1ms : 100us);
-  }
+  const Flight flight(8);
+  PathSet paths(flight, 1);
+  for (std::uint8_t path = 0; path < 8; ++path)
+    paths.on_delivered(path, 1, path == 3 ? 1ms : 100us);
   const auto counts = counts_of(paths, 800);
   CHECK(counts[3] < 40);  // only when both draws hit it
 }
 
 TEST_CASE("if a quarter of the paths is very slow, they get far less than with two choices") {
-  PathSet paths(8, 1);
-  for (std::uint32_t round = 0; round < 4; ++round) {
-    for (std::uint8_t path = 0; path < 8; ++path) {
-      paths.on_sent(path);
-      paths.on_report(path, round, path % 4 == 3 ? 1ms : 100us);
-    }
-  }
+  const Flight flight(8);
+  PathSet paths(flight, 1);
+  for (int round = 0; round < 4; ++round)
+    for (std::uint8_t path = 0; path < 8; ++path)
+      paths.on_delivered(path, 1, path % 4 == 3 ? 1ms : 100us);
   const auto counts = counts_of(paths, 8000);
   CHECK(counts[3] + counts[7] < 80);  // 500 with two choices, 31 with four
   CHECK(counts[3] + counts[7] > 5);   // its delay is still measured
 }
 
 TEST_CASE("a path that loses several bursts is avoided, tried once after a pause, and reused") {
-  PathSet paths(8, 1);
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
   CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
   CHECK_FALSE(
@@ -72,15 +71,14 @@ TEST_CASE("a path that loses several bursts is avoided, tried once after a pause
     CHECK(paths.choose(t0 + 29ms, 0ns).path != 5);  // the pause has doubled
   CHECK(paths.choose(t0 + 30ms, 0ns).path == 5);
 
-  paths.on_sent(5);
-  paths.on_report(5, 0, 100us);
+  paths.on_delivered(5, 1, 100us);
   CHECK(avoided(paths) == 0);
   CHECK(counts_of(paths, 800)[5] > 0);
 }
 
 TEST_CASE("a path that has lost a packet gets one per round trip until it delivers") {
-  PathSet paths(8, 1);
-  paths.on_sent(5);
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   const auto first = paths.on_lost(t0, 5, t0 - 1ms, 1ms);
   CHECK_FALSE(first.known);  // the cause may have been a full queue
   std::array<int, 8> counts = counts_of(paths, 800);
@@ -98,20 +96,18 @@ TEST_CASE("a path that has lost a packet gets one per round trip until it delive
   for (int burst = 0; burst < 3; ++burst)
     CHECK(paths.choose(t0 + 3ms, 0ns).path != 5);  // a trial is one of four bursts
   CHECK(paths.choose(t0 + 3ms, 0ns).path == 5);
-  paths.on_report(5, 0, 100us);
+  paths.on_delivered(5, 1, 100us);
   CHECK(counts_of(paths, 800)[5] > 1);
 }
 
 TEST_CASE(
     "if only some paths are offered, a healthy one of these is chosen, and only these tried") {
   constexpr auto kOffered = std::to_array<wire::PathIndex>({1, 2, 3});
-  PathSet paths(64, 1);
-  for (std::uint32_t round = 0; round < 4; ++round) {
-    for (const wire::PathIndex path : kOffered) {
-      paths.on_sent(path);
-      paths.on_report(path, round, path == 3 ? 1ms : 100us);
-    }
-  }
+  const Flight flight(64);
+  PathSet paths(flight, 1);
+  for (int round = 0; round < 4; ++round)
+    for (const wire::PathIndex path : kOffered)
+      paths.on_delivered(path, 1, path == 3 ? 1ms : 100us);
   std::array<int, 64> counts{};
   const auto draw = [&](int draws) {
     counts = {};
@@ -131,12 +127,11 @@ TEST_CASE(
 
 TEST_CASE("a retransmission takes a path that has just delivered, and no doubted one") {
   constexpr auto kRepair = PathSet::Cargo::kRepair;
-  PathSet paths(64, 1);
+  const Flight flight(64);
+  PathSet paths(flight, 1);
   CHECK(paths.choose(t0, 0ns, kRepair).packets_max > 1);  // no path is known yet: any is chosen
-  for (const wire::PathIndex path : std::to_array<wire::PathIndex>({3, 17, 40})) {
-    paths.on_sent(path);
-    paths.on_report(path, 0, 100us);
-  }
+  for (const wire::PathIndex path : std::to_array<wire::PathIndex>({3, 17, 40}))
+    paths.on_delivered(path, 1, 100us);
   paths.on_lost(t0, 9, t0 - 1ms, 1ms);
   for (int i = 0; i < 60; ++i) {
     const auto choice = paths.choose(t0, 0ns, kRepair);
@@ -150,7 +145,8 @@ TEST_CASE("a retransmission takes a path that has just delivered, and no doubted
 }
 
 TEST_CASE("a packet overtaken on its own path raises no doubt of the path") {
-  PathSet paths(8, 1);
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   for (int i = 0; i < 8; ++i) {
     const auto suspicion = paths.on_lost(t0, 5, t0 - 10ms + i * 1ms, 1ms, true);
     CHECK_FALSE(suspicion.known);
@@ -161,7 +157,8 @@ TEST_CASE("a packet overtaken on its own path raises no doubt of the path") {
 }
 
 TEST_CASE("if all paths are doubted, packets go over all of them") {
-  PathSet paths(8, 1);
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   for (std::uint8_t path = 0; path < 8; ++path)
     paths.on_lost(t0, path, t0 - 1ms, 1ms);
   for (const int count : counts_of(paths, 800))
@@ -169,7 +166,8 @@ TEST_CASE("if all paths are doubted, packets go over all of them") {
 }
 
 TEST_CASE("if every path is avoided, packets rotate over all of them") {
-  PathSet paths(2, 1);
+  const Flight flight(2);
+  PathSet paths(flight, 1);
   for (std::uint8_t path = 0; path < 2; ++path)
     for (int i = 0; i < 4; ++i)
       paths.on_lost(t0, path, t0 - 4ms + i * 1ms, 1ms);
@@ -181,17 +179,14 @@ TEST_CASE("if every path is avoided, packets rotate over all of them") {
 }
 
 TEST_CASE("a path with 10% loss is used less, though never avoided") {
-  PathSet paths(8, 1);
-  std::array<std::uint32_t, 8> sent{};
+  const Flight flight(8);
+  PathSet paths(flight, 1);
   for (int round = 0; round < 200; ++round) {
-    for (std::uint8_t path = 0; path < 8; ++path) {
-      paths.on_sent(path);
-      ++sent[path];
+    for (std::uint8_t path = 0; path < 8; ++path)
       if (path == 2 && round % 10 == 0)
         paths.on_lost(t0, path, t0, 1ms);
       else
-        paths.on_report(path, sent[path] - 1, 100us);
-    }
+        paths.on_delivered(path, 1, 100us);
   }
   CHECK(counts_of(paths, 800)[2] < 40);
   CHECK(avoided(paths) == 0);
