@@ -14,7 +14,6 @@
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/data/cipher.h"
-#include "wire/data/tag_source.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
@@ -36,10 +35,9 @@ struct Config {
   wire::Protection protection = wire::Protection::kHeader;
   // Required for Protection::kEncrypted.
   std::shared_ptr<const wire::CipherSource> ciphers;
-  // Objects that read payloads instead of the core, which can read host memory only. `worth` is
-  // used for licensed messages, `tags` with Protection::kFull. Null: the core reads payloads.
+  // Reads the payloads of licensed messages instead of the core, which can read host memory only.
+  // Null: the core reads them.
   std::shared_ptr<const WorthSource> worth;
-  std::shared_ptr<const wire::TagSource> tags;
   // Writes received packets into posted buffers (core/placement); null: there is no such card. It
   // must outlive the endpoint. Shorter messages than placed_bytes_min travel in ordinary packets.
   Card* card = nullptr;

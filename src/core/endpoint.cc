@@ -97,8 +97,8 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   Slot& slot = parts_->slots.add(context);
   slot.held_by_user = true;
   slot.on_silence = on_silence;
-  slot.channel = Channel(key, {key, commons.config.protection, commons.config.tags.get()},
-                         wire::host_of(to), commons.config.ciphers.get());
+  slot.channel = Channel(key, {key, commons.config.protection}, wire::host_of(to),
+                         commons.config.ciphers.get());
   wire::Membership of = membership;
   if (of.lanes > 1 && of.bundle == 0) of.bundle = slot.token;
   Counters& counters = commons.counters.of(context);

@@ -50,7 +50,7 @@ RecvAssociation& AssociationTable::from(const wire::Hello& hello, const wire::Ke
   const auto keys = wire::connection_keys(key, hello.association, slot.token);
   const auto protection = std::max(commons_.config.protection, hello.protection);
   const Config& config = commons_.config;
-  Channel channel(keys.to_sender, {keys.to_receiver, protection, config.tags.get()},
+  Channel channel(keys.to_sender, {keys.to_receiver, protection},
                   wire::host_of(hello.sender_address), config.ciphers.get());
   slot.party = std::make_shared<RecvAssociation>(
       config, counters, commons_.credits, std::move(channel),

@@ -52,7 +52,7 @@ void SendAssociation::on_welcome(const wire::Welcome& welcome) {
   const auto key = setup_.key_after(welcome);
   if (!key) return;
   const auto keys = wire::connection_keys(*key, open_.token, welcome.association);
-  channel_ = Channel(keys.to_receiver, {keys.to_sender, welcome.protection, config_.tags.get()},
+  channel_ = Channel(keys.to_receiver, {keys.to_sender, welcome.protection},
                      wire::host_of(open_.peer), config_.ciphers.get());
 }
 

@@ -30,12 +30,10 @@ class Channel {
 
   // Uses other keys from now on; the peer's numbers start again.
   void rekey(const wire::Key& sealing, const wire::Key& opening) {
-    *this =
-        Channel(sealing, {opening, incoming_.protection, incoming_.tags}, peer_, ciphers_, next_);
+    *this = Channel(sealing, {opening, incoming_.protection}, peer_, ciphers_, next_);
   }
   const wire::Key& sealing_key() const { return sealing_; }
   const wire::Key& opening_key() const { return incoming_.key; }
-  const wire::TagSource* tags() const { return incoming_.tags; }
   std::uint64_t next_sequence() { return next_++; }
 
   // The reason to drop the packet, or nullopt to take it, after which its number counts as

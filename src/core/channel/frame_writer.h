@@ -33,8 +33,7 @@ class FrameWriter {
   void emit(const wire::DataHeader& header, std::uint64_t number,
             std::span<const std::byte> payload, wire::Protection protection,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
-    wire::encode_data(header, number, payload,
-                      {channel_.sealing_key(), protection, channel_.tags()}, out.header);
+    wire::encode_data(header, number, payload, {channel_.sealing_key(), protection}, out.header);
     out.header_bytes = static_cast<std::uint8_t>(header.bytes());
     out.payload = payload;
     out.path = header.path;
@@ -64,7 +63,7 @@ class FrameWriter {
     if (protection == wire::Protection::kHeader)
       return wire::seal_headers(channel_.sealing_key(), number, packets);
     for (wire::TxPacket& packet : packets) {
-      wire::seal_header({channel_.sealing_key(), protection, channel_.tags()}, number, packet);
+      wire::seal_header({channel_.sealing_key(), protection}, number, packet);
       if (protection == wire::Protection::kEncrypted) encrypt(number, packet);
       ++number;
     }

@@ -160,7 +160,7 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
     association = &associations_.from(hello, listener.key, counters, lifecycle_.farewell_time());
   slot.listener = at.token;
   slot.association = association->token();
-  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection, commons_.config.tags.get()},
+  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection},
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
   auto stream = std::make_unique<RecvStream>(now, commons_.config, counters, commons_.unposted,
                                              slot.token, hello, *association);

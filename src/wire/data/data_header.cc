@@ -68,9 +68,8 @@ Words words_of(const DataHeader& header) {
 }
 
 // SipHash-1-3 of the bytes before the tag, written out because it runs for every packet. With
-// Protection::kFull the payload is hashed after them. `header` is these bytes, for a TagSource.
+// Protection::kFull the payload is hashed after them.
 [[gnu::always_inline]] inline std::uint64_t tag_of(const Words& words, std::uint64_t number,
-                                                   const std::byte* header,
                                                    std::span<const std::byte> payload,
                                                    const DataSeal& seal) {
   SipHash<1, 3> hash(seal.key);
@@ -81,11 +80,7 @@ Words words_of(const DataHeader& header) {
   if (words.coded) [[unlikely]]
     hash.add(words.coding);
   hash.add(words.last | (number & kUnsentBits) | std::uint64_t{words.bytes()} << 56);
-  if (seal.protection == Protection::kFull) {
-    if (seal.tags != nullptr)
-      return seal.tags->tag(seal.key, number, {header, words.bytes()}, payload);
-    hash.add_last(payload);
-  }
+  if (seal.protection == Protection::kFull) hash.add_last(payload);
   return hash.finish();
 }
 
@@ -101,11 +96,6 @@ bool is_sound(const Coding& coding) {
 }
 
 }  // namespace
-
-std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std::byte> header,
-                       std::span<const std::byte> payload) {
-  return tag_of(words_of(header.data()), number, header.data(), payload, {key, Protection::kFull});
-}
 
 void encode_run(const DataHeader& first, std::size_t payload_bytes, std::span<TxPacket> packets) {
   Words words = words_of(first);
@@ -128,7 +118,7 @@ void ask_ack(TxPacket& packet) {
 
 void seal_header(const DataSeal& seal, std::uint64_t number, TxPacket& packet) {
   std::byte* const at = packet.header.data();
-  store_le(at + kDataTagOffset, tag_of(words_of(at), number, at, packet.payload, seal));
+  store_le(at + kDataTagOffset, tag_of(words_of(at), number, packet.payload, seal));
 }
 
 void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,
@@ -142,7 +132,7 @@ void encode_data(const DataHeader& header, std::uint64_t number, std::span<const
   if (words.coded) [[unlikely]]
     store_le(at + 32, words.coding);
   store_le(at + words.bytes() - sizeof words.last, words.last);
-  store_le(at + words.bytes(), tag_of(words, number, at, payload, seal));
+  store_le(at + words.bytes(), tag_of(words, number, payload, seal));
 }
 
 bool decode_data(std::span<const std::byte> datagram, DataPacket& packet) {
@@ -185,8 +175,8 @@ std::size_t data_header_bytes(std::span<const std::byte> datagram) {
 bool authentic(std::span<const std::byte> datagram, const DataSeal& seal, std::uint64_t number) {
   const std::size_t at = tag_offset(datagram.data());
   return load_le<std::uint64_t>(datagram.data() + at) ==
-         tag_of(words_of(datagram.data()), number, datagram.data(),
-                datagram.subspan(at + sizeof(std::uint64_t)), seal);
+         tag_of(words_of(datagram.data()), number, datagram.subspan(at + sizeof(std::uint64_t)),
+                seal);
 }
 
 }  // namespace dlcp::wire

@@ -28,7 +28,6 @@
 
 #include "dlcp/traffic_class.h"
 #include "wire/data/send_time.h"
-#include "wire/data/tag_source.h"
 #include "wire/frame_head.h"
 #include "wire/frames/control_frame.h"
 #include "wire/keys.h"
@@ -86,14 +85,10 @@ struct DataHeader {
 struct DataSeal {
   Key key;
   Protection protection = Protection::kHeader;
-  const TagSource* tags = nullptr;  // computes tags over payloads; null: they are in host memory
 };
 
-// `number` is always the full value of path_sequence, for the tag.
-// The tag of a packet with Protection::kFull, computed here. `header` ends before the tag.
-std::uint64_t data_tag(const Key& key, std::uint64_t number, std::span<const std::byte> header,
-                       std::span<const std::byte> payload);
-// Writes the header, DataHeader::bytes() long. `payload` is read only if the tag covers it.
+// Writes the header, DataHeader::bytes() long. `number` is always the full value of path_sequence,
+// for the tag. `payload` is read only if the tag covers it.
 void encode_data(const DataHeader& header, std::uint64_t number, std::span<const std::byte> payload,
                  const DataSeal& seal, std::span<std::byte> out);
 

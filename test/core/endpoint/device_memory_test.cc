@@ -1,6 +1,5 @@
 // Memory that the processor cannot read or write, as a GPU's: the core passes its addresses on and
-// never dereferences them. The caller scores magnitudes, computes tags and places received data
-// there.
+// never dereferences them. The caller scores magnitudes and places received data there.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "core/endpoint_addresses.h"
 #include "secrets.h"
 #include "util/rng.h"
-#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -60,17 +58,6 @@ struct DeviceWorth final : WorthSource {
   mutable std::size_t asked = 0;
 };
 
-struct DeviceTags final : wire::TagSource {
-  explicit DeviceTags(DeviceMemory& from) : memory(from) {}
-  std::uint64_t tag(const wire::Key& key, std::uint64_t number, std::span<const std::byte> header,
-                    std::span<const std::byte> payload) const override {
-    ++asked;
-    return wire::data_tag(key, number, header, memory.read(payload));
-  }
-  DeviceMemory& memory;
-  mutable std::size_t asked = 0;
-};
-
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
 // A sender whose messages are in device memory, and a receiver that knows only the addresses of its
@@ -84,9 +71,7 @@ struct Pair {
       config.compression.mode = CompressionMode::kOn;
       return config;
     }
-    config.protection = wire::Protection::kFull;
     config.worth = worth;
-    config.tags = tags;
     return config;
   }
   void carry(Endpoint& from, Endpoint& to) {
@@ -176,7 +161,6 @@ struct Pair {
   DeviceMemory sent{kMessageBytes};
   DeviceMemory received{kMessageBytes};
   std::shared_ptr<DeviceWorth> worth = std::make_shared<DeviceWorth>(sent);
-  std::shared_ptr<DeviceTags> tags = std::make_shared<DeviceTags>(sent);
   Endpoint a{sending(), address_of(0), test::secrets_of(1)};
   Endpoint b{Config{}, address_of(1), test::secrets_of(2)};
   Time now = time_from_ns(1'000'000'000);
@@ -195,7 +179,7 @@ void fill_with_gradients(DeviceMemory& memory) {
 
 }  // namespace
 
-TEST_CASE("messages between memories that the processor cannot touch arrive, scored and sealed") {
+TEST_CASE("messages between memories that the processor cannot touch arrive and are scored") {
   Pair pair;
   fill_with_gradients(pair.sent);
   pair.join();
@@ -209,7 +193,6 @@ TEST_CASE("messages between memories that the processor cannot touch arrive, sco
 
   const auto packets = pair.a.counters()[Counter::kPacketsSent];
   CHECK(pair.worth->asked == packets);  // each scored once
-  CHECK(pair.tags->asked == packets);   // and sealed once
   CHECK(pair.droppable > packets / 8);
   CHECK(pair.b.counters()[Counter::kDroppedUnauthentic] == 0);
 }
