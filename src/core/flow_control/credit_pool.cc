@@ -53,7 +53,11 @@ void CreditPool::leave(Grant& grant) {
 }
 
 void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes) {
-  turns_.on_data(now, grant.turn);
+  newest_ = grant.heard = now;
+  if (!grant.in_line) {
+    grant.in_line = true;
+    line_.push_back(&grant);
+  }
   grant.in_long_message = message_bytes >= kLongPackets * grant.packet_bytes;
   grant.rests = false;
   if (!grant.active) {
@@ -64,18 +68,33 @@ void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_
     set_committed(grant, promised(grant));
 }
 
+void CreditPool::on_message_end(Grant& grant) {
+  if (!grant.in_line) return;
+  grant.in_line = false;
+  std::erase(line_, &grant);
+}
+
+bool CreditPool::is_served(const Grant& grant) const {
+  std::size_t before = 0;
+  for (const Grant* other : line_) {
+    if (other == &grant || before == kServed) break;
+    if (newest_ - other->heard <= kSilent) ++before;
+  }
+  return before < kServed;
+}
+
 void CreditPool::refresh(Grant& grant) {
   std::size_t window = grant.reserve;
   const bool crowd = connections_ > kConnectionsFew;
-  grant.rests = crowd && grant.active && !grant.turn.in_line;
+  grant.rests = crowd && grant.active && !grant.in_line;
   if (grant.active && !grant.rests) {
     const std::size_t shared = capacity_ - std::min(capacity_, reserved_);
-    const std::size_t spare = crowd ? std::min(active_ - 1, Turns::kServed) : 0;
+    const std::size_t spare = crowd ? std::min(active_ - 1, kServed) : 0;
     const std::size_t share = shared / (active_ + spare) / grant.packet_bytes;
     const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
     const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
     window = std::max(std::min(grant.reserve + share, possible), std::size_t{grant.reserve});
-    if (!turns_.has(grant.turn))
+    if (!is_served(grant))
       window = std::min(window, grant.in_long_message ? kWaitingPacketsLong : kWaitingPackets);
   }
   if (window == grant.window) return;
@@ -86,7 +105,7 @@ void CreditPool::refresh(Grant& grant) {
 
 void CreditPool::reclaim(Grant& grant) {
   if (!grant.active) return;
-  turns_.leave(grant.turn);
+  on_message_end(grant);
   grant.active = grant.rests = false;
   --active_;
   grant.window = grant.reserve;

@@ -2,12 +2,17 @@
 // together do not have more in flight than the buffers hold. This limits incast. A connection has a
 // small reserve, and an equal share of the rest while it receives data. After a window is reduced,
 // its old size counts until a data packet carries the epoch of the new window.
+//
+// Only the senders that began first transmit at full rate. Senders that are served equally finish
+// together. In an all-to-all exchange they then meet again at the next receiver, and in the end
+// most receivers are idle. (Receivers of Homa, SIGCOMM 2018, also serve a few senders at a time,
+// the shortest transfers first; here lengths are equal, and later messages are not known.)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "core/flow_control/turns.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -29,11 +34,20 @@ struct Grant {
   bool active = false;
   bool rests = false;  // reduced to the reserve, because its message is complete
   bool in_long_message = false;
-  Turn turn;
+  bool in_line = false;  // its message has begun
+  Time heard{};          // time of its last data
 };
 
 class CreditPool {
  public:
+  // Senders served at a time. A single one may not keep the host's link busy, because it also sends
+  // elsewhere.
+  static constexpr std::size_t kServed = 4;
+  // A sender without data for this time does not count as served, because it waits for something
+  // else. On links so slow that packets are further apart, every sender is served. It keeps its
+  // place in the line until it loses its credit.
+  static constexpr Duration kSilent = std::chrono::microseconds(50);
+
   // `reserve_limit_bytes`: the largest reserve that a connection needs (config.eager_bytes).
   CreditPool(std::size_t capacity_bytes, std::size_t reserve_limit_bytes)
       : capacity_(capacity_bytes), reserve_limit_(reserve_limit_bytes) {}
@@ -44,15 +58,17 @@ class CreditPool {
   // A data packet of a message of `message_bytes` arrived; it was sent under the window numbered
   // `epoch`.
   void on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes);
-  // A message is complete: the next sender gets the turn, unless more data arrives before the next
-  // ACK.
-  void on_message_end(Grant& grant) { turns_.leave(grant.turn); }
+  // A message is complete: the sender leaves the line, and goes to its end if more data arrives.
+  void on_message_end(Grant& grant);
+  // Whether the sender is one of the kServed that began first; a sender outside the line is judged
+  // as if it were last.
+  bool is_served(const Grant& grant) const;
   // Brings the grant's window up to date for the ACK that is being made.
   void refresh(Grant& grant);
   // When an active grant falls back to its reserve; kNever if it is not active.
   static Time reclaim_at(const Grant& grant) {
     if (!grant.active) return kNever;
-    return grant.turn.heard + (grant.rests ? kWindowSettled : kWindowReclaim);
+    return grant.heard + (grant.rests ? kWindowSettled : kWindowReclaim);
   }
   void reclaim(Grant& grant);
 
@@ -65,9 +81,10 @@ class CreditPool {
   std::size_t reserve_limit_;
   std::size_t connections_ = 0;
   std::size_t active_ = 0;
-  std::size_t reserved_ = 0;   // bytes
-  std::size_t committed_ = 0;  // bytes
-  Turns turns_;
+  std::size_t reserved_ = 0;        // bytes
+  std::size_t committed_ = 0;       // bytes
+  std::vector<const Grant*> line_;  // senders in the order in which their messages began
+  Time newest_{};                   // time of the last data
 };
 
 }  // namespace dlcp::core

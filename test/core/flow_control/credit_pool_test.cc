@@ -22,6 +22,62 @@ std::size_t committed_bytes(std::span<const Grant> grants) {
 }
 }  // namespace
 
+namespace {
+
+// `count` senders whose messages began in order.
+struct Senders {
+  explicit Senders(std::size_t count) : grants(count) {
+    for (Grant& grant : grants) {
+      pool.join(grant, kPacket);
+      on_data(t0, grant);
+    }
+  }
+  void on_data(Time now, Grant& grant) { pool.on_data(now, grant, grant.epoch, kMessage); }
+  std::vector<bool> served() {
+    std::vector<bool> are;
+    for (const Grant& grant : grants)
+      are.push_back(pool.is_served(grant));
+    return are;
+  }
+
+  CreditPool pool{1000 * kPacket, 64 << 10};
+  std::vector<Grant> grants;
+};
+
+}  // namespace
+
+TEST_CASE("every sender is served unless there are more than are served at once") {
+  Senders few(CreditPool::kServed);
+  CHECK(few.served() == std::vector<bool>{true, true, true, true});
+  Senders many(CreditPool::kServed + 2);
+  CHECK(many.served() == std::vector<bool>{true, true, true, true, false, false});
+}
+
+TEST_CASE("a sender whose message ends leaves its place to the next, and queues again at the end") {
+  Senders senders(6);
+  senders.pool.on_message_end(senders.grants[1]);
+  CHECK_FALSE(senders.pool.is_served(senders.grants[1]));
+  CHECK(senders.pool.is_served(senders.grants[4]));
+  CHECK_FALSE(senders.pool.is_served(senders.grants[5]));
+  senders.on_data(t0, senders.grants[1]);
+  senders.pool.on_message_end(senders.grants[0]);
+  CHECK(senders.served() == std::vector<bool>{false, false, true, true, true, true});
+  senders.pool.on_message_end(senders.grants[0]);  // ending twice has no effect
+  CHECK(senders.served() == std::vector<bool>{false, false, true, true, true, true});
+}
+
+TEST_CASE("a silent sender is skipped and keeps its place") {
+  Senders senders(7);
+  const Time later = t0 + CreditPool::kSilent + 1ns;
+  for (std::size_t i = 2; i < 7; ++i)
+    senders.on_data(later, senders.grants[i]);
+  CHECK(senders.pool.is_served(senders.grants[5]));  // replaces one of the two silent senders
+  CHECK_FALSE(senders.pool.is_served(senders.grants[6]));
+  senders.on_data(later, senders.grants[0]);
+  CHECK_FALSE(senders.pool.is_served(senders.grants[5]));
+  CHECK(senders.pool.is_served(senders.grants[1]));
+}
+
 TEST_CASE("a single active connection gets nearly all of the capacity") {
   CreditPool pool(1024 * kPacket, 64 << 10);
   Grant grant;
