@@ -63,7 +63,7 @@ wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t t
   welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
   welcome.hello_bytes = hello.hello_bytes;
   welcome.echo = hello.echo;
-  welcome.protection = std::max(config_.protection, hello.protection);
+  welcome.protection = channel_.protection();
   welcome.association = open_.token;
   welcome.key_stream = open_.key_stream;
   return welcome;

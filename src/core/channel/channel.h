@@ -34,6 +34,7 @@ class Channel {
   }
   const wire::Key& sealing_key() const { return sealing_; }
   const wire::Key& opening_key() const { return incoming_.key; }
+  wire::Protection protection() const { return incoming_.protection; }
   std::uint64_t next_sequence() { return next_++; }
 
   // The reason to drop the packet, or nullopt to take it, after which its number counts as

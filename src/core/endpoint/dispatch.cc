@@ -55,7 +55,8 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   const std::uint64_t token = slot->token;
   receiving->release_copied();
   // An encrypted packet is a run of its own, because the next one is decrypted to the same memory.
-  DataRun run{.placements = commons_.placements.wanted, .ends = receiving->one_by_one()};
+  DataRun run{.placements = commons_.placements.wanted,
+              .ends = channel.protection() == wire::Protection::kEncrypted};
   std::size_t taken = 0;
   std::size_t authentic = 0;  // packets[0] to packets[authentic - 1] are
   do {

@@ -154,13 +154,12 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   if (!joins) make_room(now, listener);
   Slot& slot = slots_.add(at.context);
   const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
-  const auto protection = std::max(commons_.config.protection, hello.protection);
   Counters& counters = commons_.counters.of(slot.context);
   if (!joins)
     association = &associations_.from(hello, listener.key, counters, lifecycle_.farewell_time());
   slot.listener = at.token;
   slot.association = association->token();
-  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection},
+  slot.channel = Channel(keys.to_sender, {keys.to_receiver, association->channel().protection()},
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
   auto stream = std::make_unique<RecvStream>(now, commons_.config, counters, commons_.unposted,
                                              slot.token, hello, *association);

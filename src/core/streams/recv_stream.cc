@@ -26,7 +26,6 @@ RecvStream::RecvStream(Time now, const Config& config, Counters& counters, Unpos
     : Stream(config, counters, token, hello.stream),
       sender_token_(hello.sender_token),
       membership_(hello.membership),
-      protection_(std::max(config.protection, hello.protection)),
       association_(association.shared_from_this()),
       queue_(config.requests_max, config.eager_bytes, pool, token),
       losses_(queue_, counters),
@@ -166,7 +165,7 @@ void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIn
   const bool sound = start_frame.payload_bytes >= wire::kPayloadGranuleBytes &&
                      start_frame.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
                      start_frame.payload_bytes <= config_.datagram_bytes_max &&
-                     start_frame.protection == protection_;
+                     start_frame.protection == association_->channel().protection();
   if (!sound) {
     counters_.add(Counter::kDroppedOutOfWindow);
     return;

@@ -41,7 +41,6 @@ class RecvStream : public Stream {
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
   void on_data(const wire::RxPacket& packet, const wire::DataPacket& data, DataRun& run);
   void on_run(Time now, const DataRun& run);  // after its last packet
-  bool one_by_one() const { return protection_ == wire::Protection::kEncrypted; }
   // The packets of a run, see RecvQueue::on_run(). Returns the number of those at the front that it
   // has taken; on_data() must handle the others.
   std::size_t on_data_run(std::span<const wire::RxPacket> packets, const wire::DataHeader& first,
@@ -92,7 +91,6 @@ class RecvStream : public Stream {
 
   const std::uint64_t sender_token_;
   const wire::Membership membership_;
-  const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;
   AnswerTurns openings_;  // answers to HELLO and START
   bool started_ = false;
