@@ -13,9 +13,8 @@ std::uint32_t granules_of(std::uint32_t bytes) {
   return (bytes + kGranule - 1) / kGranule;
 }
 
-PartialChunks::Run run_of(std::size_t begin, std::size_t end, std::uint32_t bytes) {
-  return {static_cast<std::uint32_t>(begin * kGranule),
-          std::min(static_cast<std::uint32_t>(end * kGranule), bytes)};
+ByteRange range_of(std::size_t begin, std::size_t end, std::uint32_t bytes) {
+  return {begin * kGranule, std::min<std::size_t>(end * kGranule, bytes)};
 }
 
 }  // namespace
@@ -25,15 +24,15 @@ bool is_piece(std::size_t begin, std::size_t end, std::size_t bytes) {
          (end % kGranule == 0 || end == bytes);
 }
 
-std::vector<PartialChunks::Run> PartialChunks::add(std::uint32_t chunk, std::uint32_t bytes,
-                                                   std::uint32_t begin, std::uint32_t end) {
+std::vector<ByteRange> PartialChunks::add(std::uint32_t chunk, std::uint32_t bytes,
+                                          std::uint32_t begin, std::uint32_t end) {
   Bitmap& there = chunks_[chunk];
   if (there.size() == 0) there.reset(granules_of(bytes));
   const std::size_t last = granules_of(end);
-  std::vector<Run> fresh;
+  std::vector<ByteRange> fresh;
   for (std::size_t at = there.next_clear(begin / kGranule); at < last;) {
     const std::size_t stop = std::min(there.next_set(at), last);
-    fresh.push_back(run_of(at, stop, bytes));
+    fresh.push_back(range_of(at, stop, bytes));
     for (; at < stop; ++at)
       there.set(at);
     at = there.next_clear(at);
@@ -46,25 +45,23 @@ bool PartialChunks::whole(std::uint32_t chunk) const {
   return found != chunks_.end() && found->second.next_clear(0) == found->second.size();
 }
 
-std::vector<PartialChunks::Run> PartialChunks::present(std::uint32_t chunk,
-                                                       std::uint32_t bytes) const {
-  std::vector<Run> runs;
+std::vector<ByteRange> PartialChunks::present(std::uint32_t chunk, std::uint32_t bytes) const {
+  std::vector<ByteRange> runs;
   const auto found = chunks_.find(chunk);
   if (found == chunks_.end()) return runs;
   const Bitmap& there = found->second;
   for (std::size_t at = there.next_set(0); at < there.size();) {
     const std::size_t stop = there.next_clear(at);
-    runs.push_back(run_of(at, stop, bytes));
+    runs.push_back(range_of(at, stop, bytes));
     at = there.next_set(stop);
   }
   return runs;
 }
 
-std::vector<PartialChunks::Run> PartialChunks::missing(std::uint32_t chunk,
-                                                       std::uint32_t bytes) const {
-  std::vector<Run> runs;
-  std::uint32_t from = 0;
-  for (const Run& run : present(chunk, bytes)) {
+std::vector<ByteRange> PartialChunks::missing(std::uint32_t chunk, std::uint32_t bytes) const {
+  std::vector<ByteRange> runs;
+  std::size_t from = 0;
+  for (const ByteRange& run : present(chunk, bytes)) {
     if (run.begin > from) runs.push_back({from, run.begin});
     from = run.end;
   }

@@ -9,28 +9,24 @@
 #include <vector>
 
 #include "util/memory/bitmap.h"
+#include "util/memory/byte_range.h"
 
 namespace dlcp::core {
 
 class PartialChunks {
  public:
-  struct Run {  // a range of bytes in the chunk
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-  };
-
   bool contains(std::uint32_t chunk) const { return chunks_.contains(chunk); }
   // Bytes [begin, end) of a chunk of `bytes` have arrived. `begin` is a multiple of a granule;
   // `end` is a multiple of a granule or the chunk's end. Returns the parts that are new.
-  std::vector<Run> add(std::uint32_t chunk, std::uint32_t bytes, std::uint32_t begin,
-                       std::uint32_t end);
+  std::vector<ByteRange> add(std::uint32_t chunk, std::uint32_t bytes, std::uint32_t begin,
+                             std::uint32_t end);
   // True if the chunk is complete; the caller then removes it with erase().
   bool whole(std::uint32_t chunk) const;
   void erase(std::uint32_t chunk) { chunks_.erase(chunk); }
 
   // The ranges of a chunk of `bytes` that have arrived, and those that have not.
-  std::vector<Run> present(std::uint32_t chunk, std::uint32_t bytes) const;
-  std::vector<Run> missing(std::uint32_t chunk, std::uint32_t bytes) const;
+  std::vector<ByteRange> present(std::uint32_t chunk, std::uint32_t bytes) const;
+  std::vector<ByteRange> missing(std::uint32_t chunk, std::uint32_t bytes) const;
   // Calls `visit(chunk)` for each incomplete chunk.
   template <class Visit>
   void for_each(Visit visit) const {

@@ -141,7 +141,7 @@ void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t last, std::uint
   const auto end = piece.begin + static_cast<std::uint32_t>(piece.payload.size());
   if (!message.partial) message.partial = std::make_unique<PartialChunks>();
   const auto fresh = message.partial->add(piece.chunk, piece.chunk_bytes, piece.begin, end);
-  for (const PartialChunks::Run& run : fresh) {
+  for (const ByteRange& run : fresh) {
     placements.push_back({destination - piece.begin + run.begin,
                           piece.payload.subspan(run.begin - piece.begin, run.end - run.begin), 0});
   }

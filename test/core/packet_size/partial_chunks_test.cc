@@ -44,11 +44,11 @@ TEST_CASE("no byte of a chunk counts as new twice") {
       const auto first = static_cast<std::uint32_t>(rng.below(granules));
       const auto last = static_cast<std::uint32_t>(first + 1 + rng.below(granules - first));
       for (const auto& run : partial.add(7, bytes, first * 128, std::min(last * 128, bytes)))
-        for (std::uint32_t at = run.begin; at < run.end; ++at)
+        for (std::size_t at = run.begin; at < run.end; ++at)
           ++written[at];
       std::size_t missing = 0;
       for (const auto& run : partial.missing(7, bytes))
-        for (std::uint32_t at = run.begin; at < run.end; ++at)
+        for (std::size_t at = run.begin; at < run.end; ++at)
           missing += written[at] == 0 ? 1 : bytes;
       REQUIRE(missing == static_cast<std::size_t>(std::count(written.begin(), written.end(), 0)));
     }
