@@ -113,27 +113,28 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
   window_.on_delivered(now, acked.in_flight, fabric);
-  sample.spurious_packets = acked.spurious + acks_.read_duplicates(ack);
-  if (sample.spurious_packets > 0) {
-    counters_.add(Counter::kSpuriousRetransmissions, sample.spurious_packets);
+  const std::uint32_t spurious = acked.spurious + acks_.read_duplicates(ack);
+  if (spurious > 0) {
+    counters_.add(Counter::kSpuriousRetransmissions, spurious);
     flight_.on_spurious(now, round_trip());
   }
-  sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
+  sample.spurious = spurious;
+  sample.acked = acked.in_flight + acked.spurious + acked.forgone;
   collect_losses(now, sample);
   sample.round_trip = round_trip();
-  sample.window_limited = window_.take_limited();
+  sample.limited = window_.take_limited();
   congestion_->on_ack(sample);
   rate_.on_delivered(acked.in_flight * packet_bytes());
-  if (gate_.on_ack(now, {.network_limited = sample.window_limited,
+  if (gate_.on_ack(now, {.network_limited = sample.limited,
                          .backlogged = streams_.has_next(),
                          .wire_bytes_per_s = rate_.total(),
                          .delivered = rate_.delivered()}))
     config_.tell({now, peer_token(),
                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
                   std::nullopt});
-  if (sample.lost_packets > 0) report_window(now);
+  if (sample.lost > 0) report_window(now);
   streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream); });
-  if (sample.acked_packets > 0 || posted) prober_.on_progress();
+  if (sample.acked > 0 || posted) prober_.on_progress();
   if (window_.in_flight() == 0) {
     prober_.clock().postpone();
     if (!streams_.has_next()) rate_.update(own_rate_, 0);
@@ -186,8 +187,8 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     }
     const auto path = paths_.on_lost(now, loss.path, loss.sent_at, round_trip(), loss.overtaken);
     const bool repeated = queue.retransmits(loss.chunk.message);
-    sample.forgone_packets += queue.forgoes(loss.chunk.message) ? 1 : 0;
-    sample.lost_packets += repeated && !path.known ? 1 : 0;
+    sample.forgone += queue.forgoes(loss.chunk.message) ? 1 : 0;
+    sample.lost += repeated && !path.known ? 1 : 0;
     queue.mark_lost(loss.chunk);
     if (repeated) streams_.prefer(loss.chunk.stream);
     config_.tell({now, peer_token(), "declares a packet lost on path", loss.path});
@@ -219,8 +220,8 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
   window_.on_settled(stopped.in_flight);
   const AckSample sample{.now = now,
                          .round_trip = round_trip(),
-                         .acked_packets = stopped.acked,
-                         .forgone_packets = stopped.forgone,
+                         .acked = static_cast<double>(stopped.acked),
+                         .forgone = static_cast<double>(stopped.forgone),
                          .loss_budget = stream.lossy().hop_share()};
   congestion_->on_ack(sample);
   refresh_lossy(now, stream);

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/congestion/queue/congestion_round.h"
+#include "core/congestion/congestion.h"
 #include "core/congestion/queue/loss_window.h"
 
 namespace dlcp::core {
@@ -21,9 +21,9 @@ class LossCuts {
   };
 
   // A round has ended. Returns the state to restore if the last cut is undone.
-  std::optional<Before> end_round(const CongestionRound& round) {
+  std::optional<Before> end_round(const AckSample& round) {
     // Late packets are credited to a cut that they may have caused, and only otherwise to losses_.
-    losses_.add(round.acked, round.lost + round.forgone + (made_ ? round.spurious : 0));
+    losses_.add(round.acked, round.lost + round.forgone - (made_ ? 0 : round.spurious));
     allowed_ = round.forgone > 0 ? std::max(round.loss_budget / 2, kTolerance) : kTolerance;
     exceeds_budget_ = round.forgone > 0 && losses_.share() > round.loss_budget / 2;
     if (!made_) return std::nullopt;

@@ -47,21 +47,21 @@ void NsccCongestion::on_ack(const AckSample& sample) {
   round_trip_ = sample.round_trip;
   round_.add(sample);
   steer(sample);
-  const bool reported = round_.acked > 0 || round_.lost > 0 || round_.forgone > 0;
+  const bool reported = round_.acked > 0 || round_.lost > round_.spurious || round_.forgone > 0;
   if (sample.now >= round_ends_ && reported) end_round(sample.now);
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }
 
 void NsccCongestion::steer(const AckSample& sample) {
   const bool long_queue = queue_ >= target();
-  const bool marked = sample.ce_marks > 0 || queue_ >= kUnmarked * target();
+  const bool marked = sample.marked > 0 || queue_ >= kUnmarked * target();
   if (marked) slow_start_ = false;
   if (queue_ > kFastQueue * target() || marked)
     calm_ = 0;
   else
-    calm_ += sample.acked_packets;
+    calm_ += sample.acked;
   if (long_queue && marked) return decrease(sample.now);
-  if (sample.acked_packets > sample.ce_marks) grow(sample.acked_packets - sample.ce_marks);
+  if (sample.acked > sample.marked) grow(sample.acked - sample.marked);
 }
 
 void NsccCongestion::grow(double packets) {

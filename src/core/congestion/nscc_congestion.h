@@ -56,7 +56,7 @@ class NsccCongestion final : public CongestionControl {
   double calm_ = 0;     // packets acknowledged since the last queue
   Time rests_until_{};  // no further decrease before
 
-  CongestionRound round_;
+  AckSample round_;
   Time round_ends_{};
   bool limited_before_ = false;  // in the round before
   LossCuts losses_;

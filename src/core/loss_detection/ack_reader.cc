@@ -61,7 +61,7 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     if (first || total < round_trip_min) round_trip_min = total;
     learners.congestion.on_delay(now, fabric, answer);
     first = false;
-    sample.ce_marks += report.ce_marks;
+    sample.marked += report.ce_marks;
     learners.paths.on_delivered(report.path, packets, fabric);
   }
   if (!first) rtt_.add(round_trip_min);

@@ -10,10 +10,8 @@ namespace {
 
 constexpr Duration kBase = 200us;
 
-CongestionRound round_of(Duration mean, double packets, double lost) {
-  CongestionRound round;
-  round.samples = 1;
-  round.delay_sum = round.delay_min = mean;
+AckSample round_of(double packets, double lost) {
+  AckSample round;
   round.acked = packets - lost;
   round.lost = lost;
   return round;
@@ -26,7 +24,7 @@ struct SawTooth {
     for (int i = 0; i < rounds; ++i) {
       phase = (phase + 1) % 40;
       const Duration queue = full * phase / 40;
-      rival.end_round(round_of(base + queue, window, phase >= 38 ? 4 : 0), base, window,
+      rival.end_round(round_of(window, phase >= 38 ? 4 : 0), base + queue, base, window,
                       believable);
       dropped += rival.dropped();
     }
@@ -55,7 +53,7 @@ TEST_CASE("random losses reveal no rival, however the queue varies") {
       double lost = 0;
       for (int k = 0; k < 170; ++k)
         lost += rng.unit() < share;
-      rival.end_round(round_of(kBase + 100us * (i % 40) / 40, 170, lost), kBase, 170, true);
+      rival.end_round(round_of(170, lost), kBase + 100us * (i % 40) / 40, kBase, 170, true);
       present += rival.present();
     }
     INFO(share << " lost");
@@ -74,7 +72,7 @@ TEST_CASE("beside a rival, random losses are told apart from those of a full buf
     double lost = phase >= 38 ? 12 : 0;
     for (int k = 0; k < 170; ++k)
       lost += rng.unit() < 0.01;
-    rival.end_round(round_of(kBase + 100us * phase / 40, 170, lost), kBase, 170, true);
+    rival.end_round(round_of(170, lost), kBase + 100us * phase / 40, kBase, 170, true);
     if (i < 2000 || !rival.dropped()) continue;
     ++(phase >= 38 ? full : phase >= 20 ? late : early);
   }
@@ -109,10 +107,10 @@ TEST_CASE("a rival counts as gone after two windows of rounds without losses, 25
     s.play(199, 100us, kBase, window);  // ends at the full buffer
     REQUIRE(s.rival.present());
     for (int i = 0; i < rounds - 1; ++i)
-      s.rival.end_round(round_of(kBase, window, 0), kBase, window, true);
+      s.rival.end_round(round_of(window, 0), kBase, kBase, window, true);
     INFO("window of " << window);
     CHECK(s.rival.present());
-    s.rival.end_round(round_of(kBase, window, 0), kBase, window, true);
+    s.rival.end_round(round_of(window, 0), kBase, kBase, window, true);
     CHECK_FALSE(s.rival.present());
   }
 }
@@ -120,10 +118,11 @@ TEST_CASE("a rival counts as gone after two windows of rounds without losses, 25
 TEST_CASE("spurious losses, and rounds without samples, change nothing") {
   BufferRival rival;
   for (int i = 0; i < 100; ++i) {
-    CongestionRound round = round_of(kBase + 100us * (i % 40) / 40, 170, 0);
-    if (i % 3 == 0) round = CongestionRound{};
-    round.lost = i % 40 >= 38 ? -4 : 0;
-    rival.end_round(round, kBase, 170, true);
+    AckSample round = round_of(170, 0);
+    if (i % 3 == 0) round = {};
+    round.spurious = i % 40 >= 38 ? 4 : 0;
+    const Duration mean = i % 3 == 0 ? 0us : kBase + 100us * (i % 40) / 40;
+    rival.end_round(round, mean, kBase, 170, true);
     CHECK_FALSE(rival.present());
     CHECK_FALSE(rival.dropped());
   }

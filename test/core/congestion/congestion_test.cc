@@ -17,10 +17,10 @@ struct Rounds {
       control.on_delay(now, delay, 0ns);
       AckSample sample{.now = now, .round_trip = 1ms};
       const double window = control.window();
-      sample.lost_packets = static_cast<std::uint32_t>(window * loss);
-      sample.acked_packets = static_cast<std::uint32_t>(window) - sample.lost_packets;
-      sample.ce_marks = static_cast<std::uint32_t>(window * marks);
-      sample.window_limited = limited;
+      sample.lost = static_cast<std::uint32_t>(window * loss);
+      sample.acked = static_cast<std::uint32_t>(window) - sample.lost;
+      sample.marked = static_cast<std::uint32_t>(window * marks);
+      sample.limited = limited;
       control.on_ack(sample);
     }
   }
@@ -30,10 +30,10 @@ struct Rounds {
       now += 1ms;
       control.on_delay(now, 50us, 0ns);
       AckSample sample{.now = now, .round_trip = 1ms};
-      sample.forgone_packets = static_cast<std::uint32_t>(control.window() * loss);
-      sample.acked_packets = static_cast<std::uint32_t>(control.window()) - sample.forgone_packets;
+      sample.forgone = static_cast<std::uint32_t>(control.window() * loss);
+      sample.acked = static_cast<std::uint32_t>(control.window()) - sample.forgone;
       sample.loss_budget = budget;
-      sample.window_limited = limited;
+      sample.limited = limited;
       control.on_ack(sample);
     }
   }
@@ -60,10 +60,10 @@ TEST_CASE("the window doubles while the network is empty") {
 TEST_CASE("the first round ends as soon as an ACK shows that a round trip is short") {
   const auto control = make_congestion(CongestionKind::kQueue, 0us);
   Time now = time_from_ns(1'000'000);
-  AckSample sample{.now = now, .round_trip = 1ms, .acked_packets = 1, .window_limited = true};
+  AckSample sample{.now = now, .round_trip = 1ms, .acked = 1, .limited = true};
   control->on_ack(sample);  // names no packet that would show the round trip
   sample.round_trip = 10us;
-  sample.acked_packets = 8;
+  sample.acked = 8;
   for (int i = 0; i < 20; ++i) {
     sample.now = now += 10us;
     control->on_delay(now, 10us, 0ns);
@@ -199,10 +199,10 @@ TEST_CASE(
     r.now += 1ms;
     r.control.on_delay(r.now, 50us, 0ns);
     AckSample sample{.now = r.now, .round_trip = 1ms};
-    sample.acked_packets = 40;
-    sample.forgone_packets = static_cast<std::uint32_t>(r.control.window()) - 40;
+    sample.acked = 40;
+    sample.forgone = static_cast<std::uint32_t>(r.control.window()) - 40;
     sample.loss_budget = 0.5;
-    sample.window_limited = true;
+    sample.limited = true;
     r.control.on_ack(sample);
   }
   CHECK(r.control.window() <= 50);

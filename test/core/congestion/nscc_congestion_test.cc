@@ -16,17 +16,17 @@ struct Acks {
   Time now = time_from_ns(0);
 
   // One ACK of `packets` packets, a round trip after the last.
-  void ack(Duration queue, std::uint32_t packets, std::uint32_t marks = 0, std::uint32_t lost = 0,
-           Duration after = kBase, std::uint32_t late = 0) {
+  void ack(Duration queue, double packets, double marks = 0, double lost = 0,
+           Duration after = kBase, double late = 0) {
     now += after;
     control.on_delay(now, kBase + queue, 0ns);
     control.on_ack({.now = now,
                     .round_trip = kBase,
-                    .acked_packets = packets,
-                    .lost_packets = lost,
-                    .spurious_packets = late,
-                    .ce_marks = marks,
-                    .window_limited = true});
+                    .acked = packets,
+                    .lost = lost,
+                    .spurious = late,
+                    .marked = marks,
+                    .limited = true});
   }
   std::uint32_t whole() const { return static_cast<std::uint32_t>(control.window()); }
   // Until slow start has ended and the base delay is known.

@@ -14,10 +14,10 @@ struct Rounds {
   void ack(Duration delay, double packets, double lost = 0, double marked = 0) {
     control.on_delay(now, delay, 0ns);
     AckSample sample{.now = now, .round_trip = 1ms};
-    sample.acked_packets = static_cast<std::uint32_t>(packets);
-    sample.lost_packets = static_cast<std::uint32_t>(lost);
-    sample.ce_marks = static_cast<std::uint32_t>(marked);
-    sample.window_limited = limited;
+    sample.acked = static_cast<std::uint32_t>(packets);
+    sample.lost = static_cast<std::uint32_t>(lost);
+    sample.marked = static_cast<std::uint32_t>(marked);
+    sample.limited = limited;
     control.on_ack(sample);
   }
   // A share of each round carries marks; the rounds before saw the path empty.
@@ -258,7 +258,7 @@ TEST_CASE("the answers' waiting time cuts nothing, and allows as many more packe
     for (int i = 0; i < rounds * 100; ++i) {
       if (i % 100 == 0) r.now += 1ms;
       AckSample sample{.now = r.now, .round_trip = 1ms};
-      sample.acked_packets = 1;
+      sample.acked = 1;
       r.control.on_delay(r.now, 200us + wait, wait);
       r.control.on_ack(sample);
     }
@@ -352,9 +352,9 @@ TEST_CASE("a cut for losses is undone if the packets were only late, and not if 
     r.now += 1ms;
     r.control.on_delay(r.now, r.base, 0ns);
     AckSample sample{.now = r.now, .round_trip = 1ms};
-    sample.acked_packets = static_cast<std::uint32_t>(r.control.window());
-    sample.spurious_packets = static_cast<std::uint32_t>(before * share);
-    sample.window_limited = true;
+    sample.acked = static_cast<std::uint32_t>(r.control.window());
+    sample.spurious = static_cast<std::uint32_t>(before * share);
+    sample.limited = true;
     r.control.on_ack(sample);
   };
   SECTION("all were late") {

@@ -79,7 +79,7 @@ TEST_CASE("the shortest path gives the round-trip time; ECN marks are counted") 
   sender.report(0, 0ns, 3);
   sender.report(1, 20us, 1);
   sender.read(kSent + 100us);
-  CHECK(sender.sample.ce_marks == 4);
+  CHECK(sender.sample.marked == 4);
   CHECK(sender.congestion.delays.size() == 2);
   CHECK(sender.reader.rtt().smoothed() == 100us);
 }

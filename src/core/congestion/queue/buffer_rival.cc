@@ -19,13 +19,13 @@ constexpr double kHoldWindows = 2;
 
 }  // namespace
 
-void BufferRival::end_round(const CongestionRound& round, Duration base, double window,
-                            bool believable) {
+void BufferRival::end_round(const AckSample& round, Duration mean_delay, Duration base,
+                            double window, bool believable) {
   dropped_ = false;
   ++rounds_;
-  if (round.samples > 0 && round.acked > 0) {
-    const double lost = std::max(0.0, round.lost);
-    const double mean = ns(round.mean());
+  if (mean_delay > Duration::zero() && round.acked > 0) {
+    const double lost = std::max(0.0, round.lost - round.spurious);
+    const double mean = ns(mean_delay);
     // A drop in the queue is detected up to a round later.
     const double delay = std::max(mean, last_mean_);
     last_mean_ = mean;

@@ -5,16 +5,17 @@
 
 #include <cstddef>
 
-#include "core/congestion/queue/congestion_round.h"
+#include "core/congestion/congestion.h"
 #include "core/congestion/queue/loss_window.h"
 
 namespace dlcp::core {
 
 class BufferRival {
  public:
-  // A round has ended; `window` in packets. If jitter hides the queue (not `believable`), no
-  // competing flow is detected.
-  void end_round(const CongestionRound& round, Duration base, double window, bool believable);
+  // A round has ended, with this mean delay (0: unknown); `window` in packets. If jitter hides the
+  // queue (not `believable`), no competing flow is detected.
+  void end_round(const AckSample& round, Duration mean_delay, Duration base, double window,
+                 bool believable);
 
   // Detected recently: the window then grows and shrinks as TCP's does.
   bool present() const { return rounds_ < present_until_; }

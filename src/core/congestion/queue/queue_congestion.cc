@@ -71,37 +71,37 @@ QueueCongestion::QueueCongestion(Duration target_delay)
 
 void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   base_.add(now, delay, round_trip_);
-  round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
-  round_.delay_sum += delay;
+  delays_.least = delays_.samples == 0 ? delay : std::min(delays_.least, delay);
+  delays_.sum += delay;
   const Duration wait = answers_.wait_of(answer);
-  round_.wait_sum += wait;
+  delays_.wait_sum += wait;
   // These packets are delivered already and not part of the queue towards the receiver.
   const double interval = delivered_.interval();
   answers_waiting_ = interval > 0 ? ns(wait) / interval : 0;
-  ++round_.samples;
+  ++delays_.samples;
 }
 
 void QueueCongestion::on_ack(const AckSample& sample) {
   round_.add(sample);
   round_trip_ = sample.round_trip;
-  now_ = sample.now;
-  const bool reported = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
+  const bool reported = sample.acked + sample.lost + sample.forgone > 0;
   if (reported) has_reports_ = true;
   // Until an ACK shows how long a round trip takes, `round_trip` is an upper bound.
-  if (delivered_.rounds() == 1) round_ends_ = std::min(round_ends_, now_ + round_trip_);
-  if (now_ < round_ends_ || !has_reports_) return;
+  if (delivered_.rounds() == 1) round_ends_ = std::min(round_ends_, sample.now + round_trip_);
+  if (sample.now < round_ends_ || !has_reports_) return;
   has_reports_ = false;
-  round_ends_ = now_ + round_trip_;
+  round_ends_ = sample.now + round_trip_;
   judge_queue();
   finish_round();
-  round_ = CongestionRound{};
+  round_ = {};
+  delays_ = {};
 }
 
 void QueueCongestion::judge_queue() {
   queue_ = 0;
-  if (round_.samples == 0) return;
-  const Duration mean = round_.mean();
-  spread_.add(round_.samples, round_.delay_sum, round_.delay_min);
+  if (delays_.samples == 0) return;
+  const Duration mean = delays_.mean();
+  spread_.add(delays_.samples, delays_.sum, delays_.least);
   // Bursts of other senders look like jitter.
   const Duration spread = std::min(spread_.value(), std::max(base_.value(), kHostJitter));
   vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
@@ -109,11 +109,11 @@ void QueueCongestion::judge_queue() {
   // a queue that has stood from the beginning must not count as base.
   const double highest = ns(base_.value()) + kSpreads * ns(spread);
   const Duration quiet = std::min(quiet_.value(), mean);
-  queue_ = std::max(0.0, ns(mean - round_.mean_wait()) - std::min(ns(quiet), highest));
+  queue_ = std::max(0.0, ns(mean - delays_.mean_wait()) - std::min(ns(quiet), highest));
   // As long as the spread is unknown, queue and jitter cannot be distinguished.
   if (!spread_.known()) queue_ = 0;
   // If a pause of a host has raised the mean, some sample shows that the queue is shorter.
-  queue_ = std::clamp(ns(round_.delay_min - base_.value()), 0.0, queue_);
+  queue_ = std::clamp(ns(delays_.least - base_.value()), 0.0, queue_);
   noise_.add(mean);
   quiet_.add(mean);
   answers_.end_round();
@@ -131,7 +131,7 @@ double QueueCongestion::target(double window) const {
 }
 
 void QueueCongestion::finish_round() {
-  delivered_.add(now_, round_.acked);
+  delivered_.add(round_.now, round_.acked);
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;
   ++rounds_since_cut_;
@@ -139,7 +139,7 @@ void QueueCongestion::finish_round() {
     window_ = std::max(window_, before->window);
     slow_start_ = before->slow_start;
   }
-  buffer_rival_.end_round(round_, base_.value(), window_, believable());
+  buffer_rival_.end_round(round_, delays_.mean(), base_.value(), window_, believable());
   watch_standing_queue();
   queued_rounds_ = queue_ > target(window_) ? queued_rounds_ + 1 : 0;
   if (resting_ > 0)
@@ -183,8 +183,8 @@ bool QueueCongestion::marks_count() const {
 // repeated cuts would leave the path to them.
 double QueueCongestion::marked_cut() const {
   const double whole = mark_share_ / 2;
-  if (round_.samples == 0) return whole;
-  return std::min(whole, std::max(kCutLeast / 2, kCutGain * queue_ / ns(round_.mean())));
+  if (delays_.samples == 0) return whole;
+  return std::min(whole, std::max(kCutLeast / 2, kCutGain * queue_ / ns(delays_.mean())));
 }
 
 bool QueueCongestion::believable() const {
@@ -202,7 +202,7 @@ void QueueCongestion::on_queue() {
   }
   window_before_cut_ = window_;
   // The packets in flight fill the mean round trip, including its jitter.
-  const double share = queue_ / ns(round_.mean());
+  const double share = queue_ / ns(delays_.mean());
   cut(std::clamp(kCutGain * share, kCutLeast, kCutMost));
   resting_ = kRestRounds;
 }
@@ -244,7 +244,7 @@ void QueueCongestion::watch_standing_queue() {
 
 void QueueCongestion::rebase() {
   standing_rounds_ = 0;
-  base_.restart(round_.delay_min);
+  base_.restart(delays_.least);
   quiet_.restart();
   window_ = standing_window_;
   slow_start_ = true;  // if the path has become longer, it has room

@@ -9,7 +9,6 @@
 #include "core/congestion/congestion.h"
 #include "core/congestion/loss_cuts.h"
 #include "core/congestion/queue/buffer_rival.h"
-#include "core/congestion/queue/congestion_round.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
 
@@ -31,6 +30,15 @@ class QueueCongestion final : public CongestionControl {
   bool in_slow_start() const override { return slow_start_; }
 
  private:
+  struct Delays {  // of the packets of one round
+    int samples = 0;
+    Duration sum{0};
+    Duration least{0};
+    Duration wait_sum{0};
+    // 0 without samples.
+    Duration mean() const { return sum / std::max(samples, 1); }
+    Duration mean_wait() const { return wait_sum / std::max(samples, 1); }
+  };
   void judge_queue();
   double aim() const;                  // queueing delay in ns, before scaling by the window
   double target(double window) const;  // queueing delay in ns
@@ -54,8 +62,8 @@ class QueueCongestion final : public CongestionControl {
   QuietDelay quiet_;
   AnswerWait answers_;
   LossCuts losses_;
-  CongestionRound round_;
-  Time now_{};
+  AckSample round_;
+  Delays delays_;
   Time round_ends_{};
   Duration round_trip_{std::chrono::milliseconds(1)};
   bool has_reports_ = false;  // an ACK of this round reported packets
