@@ -165,9 +165,9 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
                                              TrafficClass traffic_class,
                                              std::span<const std::byte> whole, std::size_t bytes,
                                              wire::PathIndex path);
-  std::size_t emit_placed_run(Time now, SendStream& stream, const ChunkRef& first,
-                              std::span<wire::TxPacket> out);
-  bool emit_placed(Time now, SendStream& stream, wire::TxPacket& out);
+  bool may_be_placed(const SendQueue& queue) const;
+  std::size_t emit_placed(Time now, SendStream& stream, const ChunkRef& first,
+                          std::span<wire::TxPacket> out);
   bool room_for_unit(std::size_t room, std::size_t whole);
   std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                         std::size_t whole);

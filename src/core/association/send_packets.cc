@@ -136,7 +136,8 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
   const std::size_t begin = first.chunk * payload_bytes;
   const auto payload =
       message.subspan(begin, std::min(count * payload_bytes, message.size() - begin));
-  const std::uint64_t number = flight_.on_sent(now, burst_.path, first, true, count);
+  const std::uint64_t number =
+      flight_.on_sent(now, burst_.path, first, Flight::Carried::kChunk, count);
   wire::DataHeader header = header_of(now, stream, first.message, burst_.path);
   header.message_bytes = static_cast<std::uint32_t>(message.size());
   header.offset = static_cast<std::uint32_t>(begin);
@@ -186,7 +187,8 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.message_bytes = sent.message_bytes;
   header.offset = piece.offset;
   header.coding = piece.coding;
-  const std::uint64_t number = flight_.on_sent(now, header.path, chunk, piece.ends);
+  const auto carried = piece.ends ? Flight::Carried::kChunk : Flight::Carried::kPiece;
+  const std::uint64_t number = flight_.on_sent(now, header.path, chunk, carried);
   header.path_sequence = static_cast<std::uint32_t>(number);
   header.licensed = sent.licensed;
   header.traffic_class = sent.traffic_class;
@@ -269,7 +271,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     if (!room_for_unit(out.size() - count, whole)) break;
     std::size_t run = run_packets(queue, *chunk, out.size() - count, most);
     if (run > 1 && placing_) {
-      const std::size_t placed = emit_placed_run(now, *stream, *chunk, out.subspan(count, run));
+      const std::size_t placed = emit_placed(now, *stream, *chunk, out.subspan(count, run));
       count += placed;
       if (placed > 0) continue;
       run = std::min(run, placing_->ordinary_run(now, *chunk, payload_bytes));
@@ -279,16 +281,18 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
       count += run;
       continue;
     }
-    --burst_.left;
     queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
-    streams_.on_sent(cut_.sent().bytes);
-    bool padded = false;
-    if (!placing_ || !emit_placed(now, *stream, out[count]))
-      padded = emit_piece(now, *stream, frames, out[count]);
+    if (may_be_placed(queue) && emit_placed(now, *stream, *chunk, out.subspan(count, 1)) > 0) {
+      cut_.drop();
+    } else {
+      --burst_.left;
+      streams_.on_sent(cut_.sent().bytes);
+      const bool padded = emit_piece(now, *stream, frames, out[count]);
+      window_.on_sent(now);
+      pacer_.on_sent(now, 1, burst_.packet_time, burst_.slack);
+      if (bytes < burst_.bytes && !padded) burst_.left = 0;
+    }
     ++count;
-    window_.on_sent(now);
-    pacer_.on_sent(now, 1, burst_.packet_time, burst_.slack);
-    if (bytes < burst_.bytes && !padded) burst_.left = 0;
     // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())
       count += emit_sent_once(now, frames, out.subspan(count));

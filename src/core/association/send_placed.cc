@@ -41,23 +41,34 @@ std::optional<SendPlacing::Way> SendAssociation::placed_way(Time now, const Chun
   return way;
 }
 
-// Sends chunks of an exact message from `first` on, at most as many as `out` holds, as placed
-// packets; returns their number.
-std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const ChunkRef& first,
-                                             std::span<wire::TxPacket> out) {
+// Whether the chunk in cut_, which next() returned alone, may be a placed packet.
+bool SendAssociation::may_be_placed(const SendQueue& queue) const {
+  const SentChunk& sent = cut_.sent();
+  // A repair must not depend on what the lost packet depended on, for example its queue pair.
+  return placing_ && !sent.again && !sent.coding.used() && sent.bytes > 0 &&
+         // A licensed message may be complete, and its permissions revoked, while the card repeats.
+         !(placing_->limits().is_reliable && queue.has_licence(cut_.chunk().message));
+}
+
+// Sends chunks from `first` on, at most as many as `out` holds, as placed packets, if the receiver
+// permits it; returns their number. A single chunk is marked as sent already.
+std::size_t SendAssociation::emit_placed(Time now, SendStream& stream, const ChunkRef& first,
+                                         std::span<wire::TxPacket> out) {
   const std::size_t payload_bytes = setup_.terms().payload_bytes;
-  const ChunkView view = stream.queue().view(first);
+  SendQueue& queue = stream.queue();
+  const ChunkView view = queue.view(first);
+  const TrafficClass traffic_class = queue.class_of(first);
   const std::size_t begin = view.offset;
   const std::span message(view.payload.data() - begin, view.message_bytes);
-  const auto way =
-      placed_way(now, first, TrafficClass::kExact, message, view.payload.size(), burst_.path);
+  const auto way = placed_way(now, first, traffic_class, message, view.payload.size(), burst_.path);
   if (!way) return 0;
   const std::size_t count = std::min(out.size(), way->packets);
-  stream.queue().mark_run_sent(first, count);
+  if (out.size() > 1) queue.mark_run_sent(first, count);
   const auto payload =
       message.subspan(begin, std::min(count * payload_bytes, message.size() - begin));
-  const bool is_reliable = placing_->limits().is_reliable;
-  flight_.on_placed_sent(now, way->path, first, is_reliable, count);
+  const auto carried =
+      placing_->limits().is_reliable ? Flight::Carried::kByReliableCard : Flight::Carried::kByCard;
+  const std::uint64_t number = flight_.on_sent(now, way->path, first, carried, count);
   placing_->on_sent(now, count);
   wire::PlacedTarget target = way->target;
   wire::PlacedName name = way->name;
@@ -66,7 +77,7 @@ std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const
     target.name = name.pack();
     wire::set_placed_target(target, packet);
     packet.payload = {at, payload_bytes};
-    packet.traffic_class = TrafficClass::kExact;
+    packet.traffic_class = traffic_class;
     packet.path = way->path;
     packet.destination = &open_.peer;
     target.address += payload_bytes;
@@ -78,41 +89,14 @@ std::size_t SendAssociation::emit_placed_run(Time now, SendStream& stream, const
   if (begin + payload.size() == message.size()) add_flags({.ends_message = true}, last);
   for_each_asking(now, stream, first, count,
                   [&](std::size_t i) { add_flags({.asks_ack = true}, out[i]); });
+  if (queue.forgoes(first.message))
+    stream.lossy().on_sent(now, first.message, {way->path, static_cast<std::uint32_t>(number)},
+                           queue.ended_by(first.message), true);
   on_run_sent(now, stream, count, payload.size());
   // The rest of a burst takes another path if this one is full.
-  const bool ends = count < out.size() || last.payload.size() < payload_bytes;
+  const bool ends = count < out.size() || last.payload.size() < burst_.bytes;
   burst_.left = ends ? 0 : burst_.left - count;
   return count;
-}
-
-// Sends the chunk in cut_ as a placed packet, if the receiver permits it.
-bool SendAssociation::emit_placed(Time now, SendStream& stream, wire::TxPacket& out) {
-  const SentChunk& sent = cut_.sent();
-  const ChunkRef chunk = cut_.chunk();
-  const bool is_reliable = placing_->limits().is_reliable;
-  // A repair must not depend on what the lost packet depended on, for example its queue pair.
-  if (sent.again || sent.coding.used() || sent.bytes == 0) return false;
-  // A licensed message may be complete, and its permissions revoked, while the card repeats.
-  if (is_reliable && stream.queue().has_licence(chunk.message)) return false;
-  const std::span whole(sent.data - sent.offset, sent.message_bytes);
-  auto way = placed_way(now, chunk, sent.traffic_class, whole, sent.bytes, cut_.path());
-  if (!way) return false;
-  way->name.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
-  way->name.ends_message = sent.offset + sent.bytes == sent.message_bytes;
-  way->target.name = way->name.pack();
-  placing_->on_sent(now, 1);
-  wire::set_placed_target(way->target, out);
-  out.payload = cut_.next(prober_.size().payload_bytes()).payload;
-  out.traffic_class = sent.traffic_class;
-  out.path = way->path;
-  out.destination = &open_.peer;
-  const std::uint64_t number = flight_.on_placed_sent(now, way->path, chunk, is_reliable);
-  if (sent.licensed)
-    stream.lossy().on_sent(now, chunk.message, {way->path, static_cast<std::uint32_t>(number)},
-                           stream.queue().ended_by(chunk.message), true);
-  stream.counters().add(Counter::kPacketsSent);
-  stream.counters().add(Counter::kBytesSent, sent.bytes);
-  return true;
 }
 
 }  // namespace dlcp::core

@@ -48,8 +48,9 @@ void flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   took = std::max(now - packet_sent_at, least);
 }
 
-std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk, bool ends,
-                              std::size_t count) {
+std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk,
+                              Carried carried, std::size_t count) {
+  const bool ends = carried != Carried::kPiece;
   Path& path = paths_[path_index];
   if (path.records.empty()) path.front_sequence = path.next_sequence;
   for (std::size_t done = 0; done < count;) {
@@ -60,24 +61,14 @@ std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef&
     record.sent_at = now;
     record.open = ends ? Record::first(packets) : 0;
     record.passed = 0;
-    record.passed_across = record.placed = record.repaired = false;
+    record.passed_across = false;
+    record.placed = carried >= Carried::kByCard;
+    record.repaired = carried == Carried::kByReliableCard;
     record.packets = static_cast<std::uint8_t>(packets);
     done += packets;
   }
   if (ends) open_ += count;
   return std::exchange(path.next_sequence, path.next_sequence + count);
-}
-
-std::uint64_t Flight::on_placed_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk,
-                                     bool repaired, std::size_t count) {
-  RingQueue<Record>& records = paths_[path_index].records;
-  std::size_t begin = records.size();
-  const std::uint64_t number = on_sent(now, path_index, chunk, true, count);
-  for (; begin < records.size(); ++begin) {
-    records[begin].placed = true;
-    records[begin].repaired = repaired;
-  }
-  return number;
 }
 
 void Flight::on_path_failed(Time now, std::uint8_t path_index) {

@@ -25,15 +25,13 @@ class Flight {
   explicit Flight(std::size_t paths) : paths_(paths) {}
 
   // Records `count` packets, one for each chunk from `chunk` on, and returns the number of the
-  // first: each path counts its packets from 0. A chunk may be sent in several packets; `ends`
-  // marks the last. Only the last is ever declared lost: the whole chunk is then retransmitted, and
-  // its earlier packets have had at least as much time to arrive.
-  std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true,
-                        std::size_t count = 1);
-  // `repaired`: the card repeats the packets until they arrive. They are lost only if their path
+  // first: each path counts its packets from 0. If a chunk is sent in several packets, only the
+  // last is ever declared lost: the whole chunk is then retransmitted, and its earlier packets have
+  // had at least as much time to arrive. Packets of a reliable card are lost only if their path
   // fails.
-  std::uint64_t on_placed_sent(Time now, wire::PathIndex path, const ChunkRef& chunk,
-                               bool repaired = false, std::size_t count = 1);
+  using Carried = flight::Carried;
+  std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk,
+                        Carried carried = Carried::kChunk, std::size_t count = 1);
 
   // An ACK reports the highest number that has arrived on `path` (`sequence`: its low 32 bits), and
   // the time when this packet was sent. Lower numbers may be missing. Returns by how much the

@@ -13,6 +13,14 @@
 
 namespace dlcp::core::flight {
 
+// The content of a packet, and the way in which it arrives.
+enum class Carried : std::uint8_t {
+  kPiece,           // a part of a chunk, but not the last one
+  kChunk,           // a chunk, or its last part
+  kByCard,          // a chunk that the receiver's card places
+  kByReliableCard,  // the same; the sender's card repeats the packet until it arrives
+};
+
 // Packets that were sent together on one path, with chunks of one message that follow each other.
 struct Record {
   static constexpr std::size_t kPacketsMax = 64;

@@ -81,8 +81,8 @@ TEST_CASE("packets that were sent together are judged one by one, like those sen
   RttEstimator rtt;
   for (int i = 0; i < 30; ++i)
     rtt.add(1ms);
-  REQUIRE(together.on_sent(t0, 0, {0, 0, 1}, true, 100) == 0);
-  REQUIRE(together.on_sent(t0, 0, {0, 100, 1}, true, 200) == 100);
+  REQUIRE(together.on_sent(t0, 0, {0, 0, 1}, Flight::Carried::kChunk, 100) == 0);
+  REQUIRE(together.on_sent(t0, 0, {0, 100, 1}, Flight::Carried::kChunk, 200) == 100);
   for (std::uint32_t chunk = 0; chunk < 300; ++chunk)
     REQUIRE(apart.on_sent(t0, 0, {0, chunk, 1}) == chunk);
   Bitmap acked;
@@ -277,8 +277,8 @@ TEST_CASE("lateness never delays a loss by more than two round trips") {
 TEST_CASE(
     "a placed packet is found in the run with which it was sent, until all before are known") {
   Scene s;
-  REQUIRE(s.flight.on_placed_sent(t0, 2, {0, 10, 0}, false, 100) == 0);
-  REQUIRE(s.flight.on_placed_sent(t0 + 1us, 2, {0, 110, 0}) == 100);
+  REQUIRE(s.flight.on_sent(t0, 2, {0, 10, 0}, Flight::Carried::kByCard, 100) == 0);
+  REQUIRE(s.flight.on_sent(t0 + 1us, 2, {0, 110, 0}, Flight::Carried::kByCard) == 100);
   CHECK(s.flight.find(2, {0, 10, 0}) == std::pair(std::uint64_t{0}, t0));
   CHECK(s.flight.find(2, {0, 75, 0}) == std::pair(std::uint64_t{65}, t0));
   CHECK(s.flight.find(2, {0, 110, 0}) == std::pair(std::uint64_t{100}, t0 + 1us));
@@ -303,7 +303,7 @@ TEST_CASE("a packet that the card repeats is not lost until its path has failed"
   const auto place = [&](Time at, std::uint8_t path) {
     const ChunkRef chunk = *s.queue.next();
     mark_sent(s.queue, chunk);
-    s.flight.on_placed_sent(at, path, chunk, true);
+    s.flight.on_sent(at, path, chunk, Flight::Carried::kByReliableCard);
   };
   place(t0, 2);
   place(t0, 2);
@@ -329,7 +329,7 @@ TEST_CASE("a repeat that comes late changes no waiting time") {
   Scene s;
   const ChunkRef chunk = *s.queue.next();
   mark_sent(s.queue, chunk);
-  s.flight.on_placed_sent(t0, 2, chunk, true);
+  s.flight.on_sent(t0, 2, chunk, Flight::Carried::kByReliableCard);
   const auto sequence = s.send(t0, 2);
   s.receive(1);
   s.flight.on_report(t0 + 1ms, 2, sequence, t0);
@@ -343,7 +343,7 @@ TEST_CASE("a placed packet that arrives after its repeat was sent is not taken f
   Scene s;
   const ChunkRef chunk = *s.queue.next();
   mark_sent(s.queue, chunk);
-  s.flight.on_placed_sent(t0, 2, chunk);
+  s.flight.on_sent(t0, 2, chunk, Flight::Carried::kByCard);
   const auto placed = s.flight.find(2, chunk);
   REQUIRE(placed);
   CHECK(placed->second == t0);

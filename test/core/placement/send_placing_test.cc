@@ -115,7 +115,7 @@ TEST_CASE("a way holds for the chunks up to the end of segment, message and room
   CHECK(packets(250) == 6);
   CHECK(packets(256) == 256);
   CHECK(packets(511) == 1);
-  sender.flight.on_sent(sender.now, 2, {}, true, 400);
+  sender.flight.on_sent(sender.now, 2, {}, Flight::Carried::kChunk, 400);
   CHECK(packets(0) == 48);  // the peer's card holds 448 on a path
   sender.message.resize(300 * kChunkBytes + 1);
   CHECK(packets(280) == 21);
@@ -130,7 +130,8 @@ TEST_CASE("a burst of chunks with a permission is offered the paths of the link"
   };
   CHECK(count(0) == 0);
   CHECK(count(300) == 4);
-  sender.flight.on_sent(sender.now, 2, {}, true, 448);  // as many as the peer's card holds
+  sender.flight.on_sent(sender.now, 2, {}, Flight::Carried::kChunk,
+                        448);  // as many as the peer's card holds
   CHECK(count(300) == 3);
   sender.card.can_read = false;
   CHECK_FALSE(sender.way(300));
@@ -149,9 +150,9 @@ TEST_CASE("a message that the card cannot read travels in ordinary runs despite 
 TEST_CASE("a path with as many packets in flight as the peer's card can hold has no way") {
   Sender sender;
   sender.permit(0);
-  sender.flight.on_sent(sender.now, 2, {}, true, 447);
+  sender.flight.on_sent(sender.now, 2, {}, Flight::Carried::kChunk, 447);
   CHECK(sender.way(0));
-  sender.flight.on_sent(sender.now, 2, {}, true);
+  sender.flight.on_sent(sender.now, 2, {});
   CHECK_FALSE(sender.way(0));
 }
 
@@ -160,7 +161,8 @@ TEST_CASE("one in 2^24 packets of a path is an ordinary one, which tells the rec
   sender.permit(0);
   const auto send = [&](std::size_t count) {
     sender.now += 1ms;
-    const auto number = sender.flight.on_sent(sender.now, 2, {}, true, count) + count - 1;
+    const auto number =
+        sender.flight.on_sent(sender.now, 2, {}, Flight::Carried::kChunk, count) + count - 1;
     sender.flight.on_report(sender.now, 2, static_cast<std::uint32_t>(number), sender.now);
     std::vector<Flight::Loss> losses;
     const auto all_acked = [](const ChunkRef&) -> const Bitmap* { return nullptr; };
@@ -243,7 +245,7 @@ TEST_CASE(
   sender.permit(0);
   REQUIRE(sender.way(0));
   sender.placing.on_sent(sender.now, 1);
-  sender.flight.on_placed_sent(sender.now, 2, {0, 0, 0}, true);
+  sender.flight.on_sent(sender.now, 2, {0, 0, 0}, Flight::Carried::kByReliableCard);
   // Paths are looked at although no acknowledgement arrives.
   CHECK(sender.placing.next_timeout() == sender.now + 10ms);
   sender.now += 10ms;
