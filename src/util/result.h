@@ -17,10 +17,18 @@ enum class ErrorCode {
   kInternal,         // an invariant of DLCP does not hold
 };
 
+// For kRemote: whether the peer has ended the connection only by its silence.
+enum class PeerFault {
+  kNone,
+  kSilent,   // nothing arrives from it
+  kRejects,  // nothing arrives from it, and its host rejects packets
+};
+
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string what;  // what failed, with the value seen
   std::string hint;  // what to do; may be empty
+  PeerFault fault = PeerFault::kNone;
 
   std::string message() const { return hint.empty() ? what : what + "; " + hint; }
 };

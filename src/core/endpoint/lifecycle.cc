@@ -13,8 +13,8 @@ namespace {
 // decides what follows.
 bool is_attempt(const Slot& slot, const Error& error) {
   const SendStream* const sending = slot.party.sender();
-  return slot.on_silence == OnSilence::kEndAlone && is_silence(error) && sending != nullptr &&
-         sending->peer_token() == 0 && !sending->handshake().joins();
+  return slot.on_silence == OnSilence::kEndAlone && error.fault != PeerFault::kNone &&
+         sending != nullptr && sending->peer_token() == 0 && !sending->handshake().joins();
 }
 
 }  // namespace
@@ -186,7 +186,10 @@ void Lifecycle::fail_context(Time now, ContextId context, const Error& error, Sl
   if (reason.starts_with(kPeerGaveUp)) reason.remove_prefix(kPeerGaveUp.size());
   if (cause != nullptr) fail_slot(now, *cause, error, reason);
   Error told = error;
-  if (cause != nullptr) told.what = fmt::format("the communicator failed: {}", error.what);
+  if (cause != nullptr) {
+    told.what = fmt::format("the communicator failed: {}", error.what);
+    told.fault = PeerFault::kNone;  // of the peers of other connections
+  }
   slots_.for_each([&](Slot& slot) {
     if (slot.context == context) fail_slot(now, slot, told, reason);
   });

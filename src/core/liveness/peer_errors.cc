@@ -9,10 +9,6 @@ namespace dlcp::core {
 namespace {
 
 constexpr const char* kSeeLog = "see the peer's log";
-constexpr std::string_view kRejected =
-    "the peer's host rejects packets, and the peer does not answer";
-constexpr std::string_view kUnanswered = "the peer has not answered for ";
-constexpr std::string_view kSilent = "the peer has been silent for ";
 
 std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -35,24 +31,16 @@ Error closed_by_peer(std::string what) {
 }
 
 Error peer_gone() {
-  return {ErrorCode::kRemote, std::string(kRejected), ""};
+  return {ErrorCode::kRemote, "the peer's host rejects packets, and the peer does not answer", "",
+          PeerFault::kRejects};
 }
 
 Error peer_silent(Silence silence, Duration timeout, std::string_view what) {
   return {ErrorCode::kRemote,
-          fmt::format("{}{} ms while {}", silence == Silence::kNoAnswer ? kUnanswered : kSilent,
+          fmt::format("the peer has {} for {} ms while {}",
+                      silence == Silence::kNoAnswer ? "not answered" : "been silent",
                       milliseconds(timeout), what),
-          ""};
-}
-
-bool is_rejection(const Error& error) {
-  return error.what.starts_with(kRejected);
-}
-
-bool is_silence(const Error& error) {
-  return error.code == ErrorCode::kRemote &&
-         (is_rejection(error) || error.what.starts_with(kUnanswered) ||
-          error.what.starts_with(kSilent));
+          "", PeerFault::kSilent};
 }
 
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes) {

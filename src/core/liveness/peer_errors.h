@@ -28,10 +28,6 @@ Error peer_gone();
 // Nothing has arrived for `timeout` while `what` was going on.
 enum class Silence : std::uint8_t { kNoAnswer, kNoWord };
 Error peer_silent(Silence silence, Duration timeout, std::string_view what);
-// is_rejection(): the error of peer_gone(). is_silence(): that error, or that of peer_silent().
-// Errors that begin with these texts count as well.
-bool is_rejection(const Error& error);
-bool is_silence(const Error& error);
 // The peer answers, but no packet of up to `packet_bytes` gets through to it.
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes);
 // The peer answers for other streams, but does not know this one.

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/liveness/peer_errors.h"
 #include "datapath/address/device_address.h"
 #include "engine/host/clock.h"
 
@@ -84,7 +83,7 @@ Duration Opening::way_patience() const {
 
 core::ConnectionState Opening::poll_way(core::ConnectionState state) {
   const bool is_rejected = state == core::ConnectionState::kClosed;
-  if (is_rejected && !core::is_silence(connection_->error)) return state;
+  if (is_rejected && connection_->error.fault == PeerFault::kNone) return state;
   const Time now = steady_now();
   const bool is_late = now - called_first_ >= ways_.until;
   if (!is_rejected && !is_late && now - began_ < way_patience()) return state;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/liveness/peer_errors.h"
 #include "datapath/address/device_address.h"
 #include "datapath/udp/interfaces/interfaces.h"
 
@@ -78,7 +77,7 @@ Explanation explanation_of(const PeerTrouble& trouble) {
     case Kind::kNothing:
       break;
   }
-  if (core::is_rejection(trouble.seen))
+  if (trouble.seen.fault == PeerFault::kRejects)
     return {"",
             fmt::format("either that rank has ended, or a firewall rejects {}: see that rank's log "
                         "and exit status",
@@ -94,7 +93,7 @@ Explanation explanation_of(const PeerTrouble& trouble) {
 Error explain(const PeerTrouble& trouble) {
   Error error = trouble.seen;
   if (!trouble.peer.empty()) error.what += fmt::format(" (peer {})", trouble.peer);
-  if (!core::is_silence(error)) return error;
+  if (error.fault == PeerFault::kNone) return error;
   const auto [report, causes] = explanation_of(trouble);
   if (!report.empty()) error.what += "; " + report;
   error.hint = fmt::format("{}; {}", causes, test_command(trouble));
@@ -112,7 +111,7 @@ PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& cl
   trouble.seen = closed.error;
   trouble.peer = datapath.describe(closed.peer);
   const auto address = datapath::decode_device_address(closed.peer);
-  if (!address || !core::is_silence(closed.error)) return trouble;
+  if (!address || closed.error.fault == PeerFault::kNone) return trouble;
   trouble.host = to_string(address->ip);
   const auto report = datapath.last_report(closed.peer);
   if (now - report.at <= memory) trouble.report = report;
