@@ -78,7 +78,7 @@ void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_
     if (!message.announced || message.needed || !queue_.is_open(message.number)) continue;
     const RecvMessage& held = queue_.message(message.number);
     if (!held.posted || held.whole() || held.placing > 0) continue;
-    if (message.granted ? held.permits == 0 : message.quiet(paths))
+    if (message.granted ? !held.card_may_write : message.quiet(paths))
       decide(message, licence_bytes_min, placements);
   }
   forget_done();
@@ -92,7 +92,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   const bool stop = message.granted || (message.needs == 0 && !held.dropped_here &&
                                         message.licence.covers(held.bytes, licence_bytes_min) &&
                                         ledger_.reserve(message.licence, missing, held.bytes));
-  if (stop && held.permits > 0) {
+  if (stop && held.card_may_write) {
     // Late packets may still fill holes. Zeros are written when the card can no longer do so.
     message.granted = true;
     queue_.close(message.number);

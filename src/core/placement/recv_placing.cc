@@ -22,8 +22,8 @@ constexpr Duration kRetryPause = 3s;
 }  // namespace
 
 RecvPlacing::~RecvPlacing() {
-  for (const auto& [id, slot] : by_id_)
-    links_.by_permission.erase(id);
+  for (const Slot& slot : slots_)
+    links_.by_permission.erase(slot.id);
   if (link_ == 0) return;
   links_.by_link.erase(link_);
   card_.close_link(link_);
@@ -43,13 +43,12 @@ bool RecvPlacing::on_link(Time now, const wire::EndpointAddress& peer, const wir
 
 // ---- permissions ----
 
-std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
-                                  std::uint32_t stream_number, std::span<std::byte> buffer,
-                                  std::uint32_t chunk_bytes) {
+bool RecvPlacing::permit(RecvStream& stream, std::uint64_t message, std::uint32_t stream_number,
+                         std::span<std::byte> buffer, std::uint32_t chunk_bytes) {
   const std::size_t segment_bytes = std::size_t{wire::PlacedName::kSegmentChunks} * chunk_bytes;
   OfStream& of = streams_[&stream];
   if (of.unused >= kUnusedMax && message % kUnusedMax != 0 && !card_.is_device_memory(buffer))
-    return 0;
+    return false;
   Slots& slots = of.messages[message];
   std::uint32_t count = 0;
   for (std::size_t at = 0; at < buffer.size() && count < kSegmentsMax; at += segment_bytes) {
@@ -74,12 +73,11 @@ std::uint32_t RecvPlacing::permit(RecvStream& stream, std::uint64_t message,
                    .generation = slot.generation,
                    .bytes = static_cast<std::uint32_t>(memory.size())};
     slots.push_back(index);
-    by_id_[slot.id] = index;
-    links_.by_permission[slot.id] = token_;
+    links_.by_permission[slot.id] = {token_, index};
     ++count;
   }
   if (slots.empty()) of.messages.erase(message);
-  return count;
+  return count > 0;
 }
 
 void RecvPlacing::revoke(Slot& slot) {
@@ -87,20 +85,16 @@ void RecvPlacing::revoke(Slot& slot) {
   card_.revoke(slot.id);
 }
 
-std::uint32_t RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
+bool RecvPlacing::revoke(const RecvStream& stream, std::uint64_t message) {
   const auto of = streams_.find(&stream);
-  if (of == streams_.end()) return 0;
+  if (of == streams_.end()) return false;
   const auto found = of->second.messages.find(message);
-  if (found == of->second.messages.end()) return 0;
-  std::uint32_t ended = 0;
+  if (found == of->second.messages.end()) return false;
   for (const std::uint16_t index : Slots(found->second)) {
-    Slot& slot = slots_[index];
-    revoke(slot);
-    if (slot.told) continue;
-    forget(slot, index, true);
-    ++ended;
+    revoke(slots_[index]);
+    if (!slots_[index].told) forget(slots_[index], index, true);
   }
-  return ended;
+  return !of->second.messages.contains(message);
 }
 
 void RecvPlacing::leave(const RecvStream& stream) {
@@ -127,32 +121,38 @@ void RecvPlacing::forget(Slot& slot, std::uint16_t index, bool revoked) {
 }
 
 std::optional<RecvPlacing::Outcome> RecvPlacing::on_event(const PermissionEvent& event) {
-  const auto found = by_id_.find(event.id);
-  if (found == by_id_.end()) return std::nullopt;
-  const std::uint16_t index = found->second;
+  const auto found = links_.by_permission.find(event.id);
+  if (found == links_.by_permission.end()) return std::nullopt;
+  const std::uint16_t index = found->second.slot;
   Slot& slot = slots_[index];
-  const bool decided = !std::exchange(slot.decided, true);
+  const Use use = slot.use;
+  Outcome outcome{use, !std::exchange(slot.decided, true)};
   if (event.kind == PermissionEvent::Kind::kGranted) {
     if (slot.revoking) return std::nullopt;
     slot.permit.address = event.address;
     slot.permit.key = event.key;
     granted_.push_back(slot.permit);
-    return Outcome{slot.use, decided, false};
+  } else {
+    links_.by_permission.erase(found);
+    slot.id = 0;
+    // The sender takes a generation that is more than 127 ahead of the last one for an old one. No
+    // packet can have this one.
+    if (!slot.told) {
+      --slot.generation;
+      std::erase_if(granted_, [&](const wire::Permit& permit) { return permit.slot == index; });
+    }
+    free_.push_back(index);
+    if (use.stream == nullptr) return std::nullopt;
+    forget(slot, index, event.kind == PermissionEvent::Kind::kRevoked);
+    outcome.ended = true;
   }
-  by_id_.erase(found);
-  links_.by_permission.erase(event.id);
-  slot.id = 0;
-  // The sender takes a generation that is more than 127 ahead of the last one for an old one. No
-  // packet can have this one.
-  if (!slot.told) {
-    --slot.generation;
-    std::erase_if(granted_, [&](const wire::Permit& permit) { return permit.slot == index; });
+  const auto& messages = streams_[use.stream].messages;
+  if (const auto rest = messages.find(use.message); rest != messages.end()) {
+    outcome.left = rest->second.size();
+    for (const std::uint16_t other : rest->second)
+      outcome.all_decided = outcome.all_decided && slots_[other].decided;
   }
-  free_.push_back(index);
-  if (slot.use.stream == nullptr) return std::nullopt;
-  const Use use = slot.use;
-  forget(slot, index, event.kind == PermissionEvent::Kind::kRevoked);
-  return Outcome{use, decided, true};
+  return outcome;
 }
 
 const RecvPlacing::Use* RecvPlacing::find(std::uint32_t name) const {

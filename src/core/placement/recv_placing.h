@@ -48,20 +48,20 @@ class RecvPlacing {
     std::uint64_t message = 0;
     std::uint32_t first_chunk = 0;
   };
-  // Asks for permissions for a posted receive, as long as there are slots; returns their number.
-  std::uint32_t permit(RecvStream& stream, std::uint64_t message, std::uint32_t stream_number,
-                       std::span<std::byte> buffer, std::uint32_t chunk_bytes);
-  // Begins to revoke all permissions of the message, and returns how many have ended at once,
-  // because the sender has not been told of them.
-  std::uint32_t revoke(const RecvStream& stream, std::uint64_t message);
+  // Asks for permissions for a posted receive, as long as there are slots. False: it got none.
+  bool permit(RecvStream& stream, std::uint64_t message, std::uint32_t stream_number,
+              std::span<std::byte> buffer, std::uint32_t chunk_bytes);
+  // Begins to revoke all permissions of the message. True if all have ended at once, because the
+  // sender has not been told of them.
+  bool revoke(const RecvStream& stream, std::uint64_t message);
   // The stream ends: begins to revoke its permissions, and does not name its memory any more.
   void leave(const RecvStream& stream);
-  // An event for the stream. `decided`: the permission was granted or refused. `ended`: it was
-  // revoked or refused.
+  // An event for the stream.
   struct Outcome {
     Use use;
-    bool decided = false;
-    bool ended = false;
+    bool all_decided = false;  // the last undecided permission of the message: granted or refused
+    bool ended = false;        // the permission was revoked or refused
+    std::size_t left = 0;      // permissions of the message
   };
   std::optional<Outcome> on_event(const PermissionEvent& event);
   // The use that the name of a packet stands for; null: its permission is revoked, or never was.
@@ -108,7 +108,6 @@ class RecvPlacing {
   std::unordered_map<const RecvStream*, OfStream> streams_;
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> free_;
-  std::unordered_map<PermissionId, std::uint16_t> by_id_;
   std::vector<wire::Permit> granted_;  // to send
   std::vector<wire::Permit> sent_;     // once
   std::vector<Newest> newest_;         // by path

@@ -27,8 +27,8 @@ struct RecvMessage {
   std::uint32_t chunks = 0;
   std::uint32_t received = 0;
   std::uint32_t placing = 0;        // placements in progress
-  std::uint32_t permits = 0;        // permissions of the sender's card to write here
-  std::uint32_t undecided = 0;      // of those, the ones that are neither granted nor refused yet
+  bool card_may_write = false;      // the sender's card has, or will have, permissions
+  bool undecided = false;           // some of them are neither granted nor refused yet
   bool provisional = false;         // the length is not known yet: `bytes` is that of the buffer
   std::uint32_t highest = 0;        // highest chunk received
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
@@ -46,9 +46,9 @@ struct RecvMessage {
   bool resize(std::uint32_t message_bytes);
 
   bool whole() const { return started && received == chunks; }  // no chunk is missing
-  bool complete() const { return whole() && placing == 0 && permits == 0; }
+  bool complete() const { return whole() && placing == 0 && !card_may_write; }
   // All packets have arrived, but are not all placed yet, or the card may still write late copies.
-  bool closing() const { return whole() && (placing > 0 || permits > 0); }
+  bool closing() const { return whole() && (placing > 0 || card_may_write); }
 };
 
 // Memory for messages without a posted receive, for all connections of the device together. A

@@ -127,7 +127,7 @@ void RecvQueue::note_arrived(std::uint64_t number, std::uint32_t last, std::uint
   RecvMessage& message = at(number);
   message.received += count;
   message.highest = std::max(message.highest, last);
-  if (message.permits > 0 && message.whole())
+  if (message.card_may_write && message.whole())
     close(number);
   else if (message.complete())
     report_done();
@@ -187,22 +187,10 @@ Receipt RecvQueue::on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
   return Receipt::kPlaced;
 }
 
-void RecvQueue::permit(std::uint64_t number, std::uint32_t permits) {
-  at(number).permits += permits;
-  at(number).undecided += permits;
-}
-
-bool RecvQueue::decide_permit(std::uint64_t number) {
-  RecvMessage& message = at(number);
-  return message.undecided > 0 && --message.undecided == 0;
-}
-
-bool RecvQueue::end_permit(std::uint64_t number) {
-  RecvMessage& message = at(number);
-  check(message.permits > 0, "only a permission that was given can end");
-  if (--message.permits > 0) return false;
-  if (message.complete()) report_done();
-  return true;
+void RecvQueue::end_permits(std::uint64_t number) {
+  check(at(number).card_may_write, "only permissions that were given can end");
+  at(number).card_may_write = false;
+  if (at(number).complete()) report_done();
 }
 
 bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
@@ -350,14 +338,14 @@ void RecvQueue::report_done() {
 // Data that is sent between the receive and its permissions would be copied.
 std::uint64_t RecvQueue::announced() const {
   for (std::uint64_t number = std::max(first_, complete_below_); number < posted_; ++number)
-    if (at(number).undecided > 0 && !at(number).whole()) return number;
+    if (at(number).undecided && !at(number).whole()) return number;
   return posted_;
 }
 
 bool RecvQueue::announce_all() {
   const bool waits = announced() < posted_;
   for (std::size_t i = 0; waits && i < messages_.size(); ++i)
-    messages_[i].undecided = 0;
+    messages_[i].undecided = false;
   return waits;
 }
 

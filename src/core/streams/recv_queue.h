@@ -46,11 +46,11 @@ class RecvQueue {
   bool on_placed(std::uint64_t number);
 
   // --- placed messages (core/placement)
-  // The sender's card has `permits` more permissions to write to the posted message.
-  void permit(std::uint64_t number, std::uint32_t permits);
-  // One of them was granted or refused; has ended. True if it was the last one of the message.
-  bool decide_permit(std::uint64_t number);
-  bool end_permit(std::uint64_t number);
+  // The sender's card gets permissions to write to the posted message.
+  void permit(std::uint64_t number) { at(number).card_may_write = at(number).undecided = true; }
+  // All of them are granted or refused. False: announce_all() was called before.
+  bool decide_permits(std::uint64_t number) { return std::exchange(at(number).undecided, false); }
+  void end_permits(std::uint64_t number);  // the last one has ended
   // The card has placed this chunk; `last_bytes`: it is the last one of the message.
   Receipt on_placed_chunk(std::uint64_t number, std::uint32_t chunk,
                           std::optional<std::uint32_t> last_bytes);

@@ -89,9 +89,11 @@ void RecvStream::decide_losses(std::vector<Placement>& placements) {
     if (losses_.awaits())
       losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
     if (!queue_.has_closing()) return;
-    for (const std::uint64_t message : queue_.take_closing())
-      for (auto left = association_->placing()->revoke(*this, message); left > 0; --left)
-        ended = queue_.end_permit(message) || ended;
+    for (const std::uint64_t message : queue_.take_closing()) {
+      if (!association_->placing()->revoke(*this, message)) continue;
+      queue_.end_permits(message);
+      ended = true;
+    }
   }
 }
 
@@ -103,11 +105,12 @@ bool RecvStream::permit(std::uint64_t first) {
     if (!queue_.is_open(number)) continue;
     const RecvMessage& message = queue_.message(number);
     const bool is_short = message.buffer.size() < config_.placed_bytes_min;
-    if (is_short || message.whole() || message.permits > 0 || losses_.is_granted(number)) continue;
-    const std::uint32_t permits =
-        placing->permit(*this, number, number_, message.buffer, association_->payload_bytes());
-    queue_.permit(number, permits);
-    all = all && permits > 0;
+    if (is_short || message.whole() || message.card_may_write || losses_.is_granted(number))
+      continue;
+    if (placing->permit(*this, number, number_, message.buffer, association_->payload_bytes()))
+      queue_.permit(number);
+    else
+      all = false;
   }
   return all;
 }
@@ -318,9 +321,10 @@ void RecvStream::on_permit(Time now, const RecvPlacing::Outcome& outcome,
                            std::vector<Placement>& placements) {
   const std::uint64_t message = outcome.use.message;
   // PERMITS alone tells the sender that a receive is posted if one permission covers it.
-  if (outcome.decided && queue_.decide_permit(message))
-    association_->report(now, *this, outcome.ended || queue_.message(message).permits > 1);
-  if (!outcome.ended || !queue_.end_permit(message)) return;
+  if (outcome.all_decided && queue_.decide_permits(message))
+    association_->report(now, *this, outcome.ended || outcome.left > 1);
+  if (!outcome.ended || outcome.left > 0) return;
+  queue_.end_permits(message);
   decide_losses(placements);
   watch(now);
   association_->report(now, *this, true);

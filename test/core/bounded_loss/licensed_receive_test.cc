@@ -202,7 +202,7 @@ TEST_CASE(
     "a message whose loss is granted waits for the end of its permissions, and gets no more") {
   Receiver receiver;
   receiver.post(Receiver::licence());
-  receiver.queue.permit(0, 1);
+  receiver.queue.permit(0);
   for (std::uint32_t chunk = 1; chunk < 100; ++chunk)
     receiver.data(chunk);
   CHECK_FALSE(receiver.losses.is_granted(0));
@@ -210,7 +210,7 @@ TEST_CASE(
   CHECK(receiver.decide().empty());
   CHECK(receiver.queue.take_closing() == std::vector<std::uint64_t>{0});
   CHECK(receiver.losses.is_granted(0));
-  receiver.queue.end_permit(0);
+  receiver.queue.end_permits(0);
   CHECK(receiver.losses.is_granted(0));
   const auto decisions = receiver.decide();
   REQUIRE(decisions.size() == 1);

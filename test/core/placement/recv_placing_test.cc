@@ -44,7 +44,7 @@ struct Receiver {
   RecvStream& stream(std::size_t index) { return reinterpret_cast<RecvStream&>(places[index]); }
 
   Receiver() { placing.on_link({}, {}, {}); }
-  std::uint32_t permit(std::size_t stream_index, std::uint64_t message, std::size_t segments) {
+  bool permit(std::size_t stream_index, std::uint64_t message, std::size_t segments) {
     return placing.permit(stream(stream_index), message, 0, std::span(buffer).first(segments << 20),
                           4096);
   }
@@ -86,15 +86,15 @@ TEST_CASE(
 
 TEST_CASE("a message revokes its own permissions, and a stream those of all its messages") {
   Receiver receiver;
-  CHECK(receiver.permit(0, 0, 2) == 2);
-  CHECK(receiver.permit(0, 1, 1) == 1);
-  CHECK(receiver.permit(1, 0, 1) == 1);
-  CHECK(receiver.placing.revoke(receiver.stream(0), 0) == 2);
+  CHECK(receiver.permit(0, 0, 2));
+  CHECK(receiver.permit(0, 1, 1));
+  CHECK(receiver.permit(1, 0, 1));
+  CHECK(receiver.placing.revoke(receiver.stream(0), 0));
   CHECK(receiver.card.revoked == std::vector<PermissionId>{1, 2});
   receiver.end(2);
   receiver.end(1);
-  CHECK(receiver.permit(0, 2, 2) == 2);  // in the same slots
-  CHECK(receiver.placing.revoke(receiver.stream(0), 0) == 0);
+  CHECK(receiver.permit(0, 2, 2));  // in the same slots
+  CHECK_FALSE(receiver.placing.revoke(receiver.stream(0), 0));
   CHECK(receiver.card.revoked.size() == 2);
   receiver.placing.leave(receiver.stream(0));
   CHECK(std::set(receiver.card.revoked.begin() + 2, receiver.card.revoked.end()) ==
@@ -108,16 +108,16 @@ TEST_CASE(
     "after 32 permissions that were not used, one in 32 messages gets some until one is used") {
   Receiver receiver;
   const auto is_permitted = [&](std::uint64_t message) {
-    const bool permitted = receiver.permit(0, message, 1) > 0;
+    const bool permitted = receiver.permit(0, message, 1);
     receiver.placing.revoke(receiver.stream(0), message);
     return permitted;
   };
   for (std::uint64_t message = 1; message <= 32; ++message)
     CHECK(is_permitted(message));
   CHECK_FALSE(is_permitted(33));
-  CHECK(receiver.permit(1, 33, 1) == 1);  // another stream
+  CHECK(receiver.permit(1, 33, 1));  // another stream
   CHECK_FALSE(is_permitted(63));
-  REQUIRE(receiver.permit(0, 64, 1) == 1);
+  REQUIRE(receiver.permit(0, 64, 1));
   const std::uint16_t slot = 33;  // after 32 and one that are in use
   receiver.placing.note(
       {.name = wire::PlacedName{.slot = slot}.pack(), .packets = 1, .arrived_at = {}});
@@ -129,7 +129,7 @@ TEST_CASE("messages in device memory get permissions however few are used") {
   Receiver receiver;
   receiver.card.is_device = true;
   for (std::uint64_t message = 1; message <= 80; ++message) {
-    CHECK(receiver.permit(0, message, 1) == 1);
+    CHECK(receiver.permit(0, message, 1));
     receiver.placing.revoke(receiver.stream(0), message);
   }
 }
@@ -137,14 +137,42 @@ TEST_CASE("messages in device memory get permissions however few are used") {
 TEST_CASE(
     "a permission that ends before the sender is told is not sent with the next of its slot") {
   Receiver receiver;
-  CHECK(receiver.permit(0, 0, 1) == 1);
+  CHECK(receiver.permit(0, 0, 1));
   receiver.grant(1);
   receiver.placing.revoke(receiver.stream(0), 0);
   receiver.end(1);
-  CHECK(receiver.permit(0, 1, 1) == 1);  // in the same slot
+  CHECK(receiver.permit(0, 1, 1));  // in the same slot
   CHECK(receiver.told() == 0);
   receiver.grant(2);
   CHECK(receiver.told() == 1);
+}
+
+TEST_CASE("the last permission of a message that is decided, and the last that ends, are marked") {
+  using Kind = PermissionEvent::Kind;
+  Receiver receiver;
+  CHECK(receiver.permit(0, 5, 3));
+  const auto on_event = [&](PermissionId id, Kind kind) {
+    const auto outcome = receiver.placing.on_event({id, kind, 1, 1});
+    REQUIRE(outcome);
+    CHECK(outcome->use.message == 5);
+    return *outcome;
+  };
+  CHECK_FALSE(on_event(1, Kind::kGranted).all_decided);
+  const auto refused = on_event(2, Kind::kRefused);
+  CHECK_FALSE(refused.all_decided);
+  CHECK(refused.ended);
+  CHECK(refused.left == 2);
+  const auto last = on_event(3, Kind::kGranted);
+  CHECK(last.all_decided);
+  CHECK_FALSE(last.ended);
+  CHECK(last.left == 2);
+  CHECK(receiver.told() == 2);
+  CHECK_FALSE(receiver.placing.revoke(receiver.stream(0), 5));  // the sender knows them
+  CHECK(on_event(1, Kind::kRevoked).left == 1);
+  const auto ended = on_event(3, Kind::kRevoked);
+  CHECK_FALSE(ended.all_decided);
+  CHECK(ended.ended);
+  CHECK(ended.left == 0);
 }
 
 TEST_CASE("a link is connected as soon as one of its paths is") {
