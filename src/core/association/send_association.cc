@@ -108,7 +108,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path);
-    flight_.on_probe_answered(now, answer.path, answer.asked_at, acks_.rtt().answer_time_or(1ms));
+    flight_.on_probe_answered(now, answer.path, answer.asked_at, acks_.rtt().answer_time_or());
   }
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
@@ -207,7 +207,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
 
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
   // The SENT_ONCE that NEED answers was also a probe of its path. It may overtake placed packets.
-  const Duration data_takes = placing_ ? acks_.rtt().answer_time_or(1ms) : Duration{};
+  const Duration data_takes = placing_ ? acks_.rtt().answer_time_or() : Duration{};
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), data_takes);
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);

@@ -34,7 +34,7 @@ std::optional<SendPlacing::Way> SendAssociation::placed_way(Time now, const Chun
   // only the path that has the number of the queue pair.
   if (way->path != path && paths_.is_avoided(way->path)) return std::nullopt;
   // Packets behind one that the card repeats would wait for it.
-  const Duration answer_time = acks_.rtt().answer_time_or(1ms);
+  const Duration answer_time = acks_.rtt().answer_time_or();
   if (limits.is_reliable &&
       flight_.awaits_repair(way->path, now - AckReader::kRepeatTimes * answer_time))
     return std::nullopt;

@@ -15,6 +15,7 @@
 #include "core/congestion/loss_cuts.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
+#include "core/loss_detection/rtt.h"
 
 namespace dlcp::core {
 
@@ -49,7 +50,7 @@ class NsccCongestion final : public CongestionControl {
   int delays_ = 0;
   double queue_ = 0;       // ns, from the last ACK with delays
   double mean_queue_ = 0;  // smoothed
-  Duration round_trip_{std::chrono::milliseconds(1)};
+  Duration round_trip_ = kUnknownRoundTrip;
 
   double window_;
   bool slow_start_ = true;

@@ -149,7 +149,7 @@ void Flight::arrived_late(Time now, const Path& path, const Record& record, std:
 }
 
 void Flight::set_windows(Time now, const RttEstimator& rtt) {
-  const Duration round = rtt.smoothed_or(1ms);
+  const Duration round = rtt.smoothed_or();
   if (now >= epoch_ends_) {
     epoch_ends_ = now + std::max<Duration>(kEpochRounds * round, kEpochLeast);
     on_path_.end_epoch();

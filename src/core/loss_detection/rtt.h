@@ -8,6 +8,9 @@
 
 namespace dlcp::core {
 
+// Taken for the RTT, or for the time that an answer takes, where nothing is known of the path.
+inline constexpr Duration kUnknownRoundTrip = std::chrono::milliseconds(1);
+
 class RttEstimator {
  public:
   void add(Duration sample) {
@@ -35,11 +38,13 @@ class RttEstimator {
   }
 
   // The time within which an answer normally arrives; `fallback` until the first sample.
-  Duration answer_time_or(Duration fallback) const {
+  Duration answer_time_or(Duration fallback = kUnknownRoundTrip) const {
     return has_sample() ? smoothed_ + 4 * variation_ : fallback;
   }
   // `fallback` until the first sample.
-  Duration smoothed_or(Duration fallback) const { return has_sample() ? smoothed_ : fallback; }
+  Duration smoothed_or(Duration fallback = kUnknownRoundTrip) const {
+    return has_sample() ? smoothed_ : fallback;
+  }
 
  private:
   Duration smoothed_{0};

@@ -11,6 +11,7 @@
 #include "core/congestion/queue/buffer_rival.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"
+#include "core/loss_detection/rtt.h"
 
 namespace dlcp::core {
 
@@ -65,7 +66,7 @@ class QueueCongestion final : public CongestionControl {
   AckSample round_;
   Delays delays_;
   Time round_ends_{};
-  Duration round_trip_{std::chrono::milliseconds(1)};
+  Duration round_trip_ = kUnknownRoundTrip;
   bool has_reports_ = false;  // an ACK of this round reported packets
   double queue_ = 0;          // ns, in this round
   double vagueness_ = 0;      // ns: uncertainty of queue_
