@@ -162,10 +162,8 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
   placements.clear();
   RecvStream* receiving = parts_->receiver(connection);
   if (receiving == nullptr || !receiving->can_post()) return false;
-  receiving->release_copied();
-  return parts_->lifecycle.change(now, connection, [&] {
-    receiving->post(now, request, buffer, licence, kind, placements.wanted);
-  });
+  return parts_->lifecycle.change(
+      now, connection, [&] { receiving->post(now, request, buffer, licence, kind, placements); });
 }
 
 bool Endpoint::reads_payloads(ConnectionId connection) const {

@@ -37,18 +37,6 @@ class CounterBook {
   std::map<ContextId, Counters> of_;
 };
 
-// Copies that one call requests. `memory` keeps the source of some of them alive after the
-// connection that owned it has ended.
-struct PlacementBatch {
-  std::vector<Placement> wanted;
-  std::vector<std::vector<std::byte>> memory;
-
-  void clear() {
-    wanted.clear();
-    memory.clear();
-  }
-};
-
 struct Commons {
   Commons(const Config& settings, const Secrets& known)
       : config(settings),

@@ -53,7 +53,6 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   RecvAssociation& association = receiving->association();
   Channel& channel = association.channel();
   const std::uint64_t token = slot->token;
-  receiving->release_copied();
   // An encrypted packet is a run of its own, because the next one is decrypted to the same memory.
   DataRun run{.placements = commons_.placements.wanted,
               .ends = channel.protection() == wire::Protection::kEncrypted};
@@ -248,7 +247,6 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
       });
     case wire::FrameType::kSentOnce:
       return deliver<wire::SentOnce>(packet, [&](auto& f) {
-        connection.release_copied();
         connection.on_sent_once(now, f, packet.path, commons_.placements.wanted);
       });
     case wire::FrameType::kPong:

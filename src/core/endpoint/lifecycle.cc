@@ -124,8 +124,6 @@ void Lifecycle::leave(Slot& slot) {
 void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
   const std::uint64_t association = slot.association;
   if (auto* receiving = slot.party.receiver()) {
-    for (auto& memory : receiving->take_copied())
-      commons_.placements.memory.push_back(std::move(memory));
     // A stream that joined by one HELLO answers it again, because its WELCOME may have been lost.
     if (!farewell || !receiving->joined())
       slots_.forget({receiving->peer_token(), receiving->peer_address()});

@@ -14,6 +14,17 @@
 
 namespace dlcp::core {
 
+// Copies that one call requests. `memory` has the sources that were kept here until then.
+struct PlacementBatch {
+  std::vector<Placement> wanted;
+  std::vector<std::vector<std::byte>> memory;
+
+  void clear() {
+    wanted.clear();
+    memory.clear();
+  }
+};
+
 struct RecvMessage {
   bool posted = false;
   bool placed_later = false;  // its placements are named, and on_placed() reports each

@@ -193,8 +193,8 @@ void RecvQueue::end_permits(std::uint64_t number) {
   if (at(number).complete()) report_done();
 }
 
-bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
-                     std::vector<Placement>& placements, bool placed_later) {
+bool RecvQueue::post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
+                     bool placed_later) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
     messages_.push_back({});
@@ -208,18 +208,18 @@ bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
     overflow_ = Overflow{message.bytes, buffer.size()};
     return false;
   }
-  const std::size_t placed_before = placements.size();
+  const std::size_t placed_before = placements.wanted.size();
   const bool waited_for = !message.whole();
   if (!message.early.empty()) hand_over_early(message, placements);
-  if (placed_later) note_placements(number, std::span(placements).subspan(placed_before));
+  if (placed_later) note_placements(number, std::span(placements.wanted).subspan(placed_before));
   if (message.complete()) report_done();
   return waited_for;
 }
 
 // Requests copies of the kept bytes of the message to its buffer.
-void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& placements) {
+void RecvQueue::hand_over_early(RecvMessage& message, PlacementBatch& placements) {
   const auto hand_over = [&](std::size_t from, std::size_t to) {
-    placements.push_back(
+    placements.wanted.push_back(
         {message.buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
   };
   // A run of adjacent chunks becomes one copy.
@@ -238,7 +238,7 @@ void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& pl
   }
   pool_.bytes_used -= message.early.size();
   kept_bytes_ -= message.early.size();
-  copied_.push_back(std::move(message.early));
+  placements.memory.push_back(std::move(message.early));
   message.early = {};
 }
 

@@ -33,7 +33,7 @@ class RecvQueue {
   bool has_posted() const { return first_ < posted_; }
   bool under_way() const;  // a packet of an incomplete message has arrived
   // Appends the copies of an early message. True if its sender may wait to send the rest.
-  bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements,
+  bool post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
             bool placed_later = false);
 
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
@@ -60,9 +60,6 @@ class RecvQueue {
   void close(std::uint64_t number) { closing_.push_back(number); }
   // Sizes of the message that made on_data or post fail with kTooLong, and of its buffer.
   const std::optional<Overflow>& overflow() const { return overflow_; }
-  void release_copied() { copied_.clear(); }  // the copies requested by the last call are done
-  // The same memory, for a caller that outlives this object.
-  std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
   // A message of `bytes` is being sent. `possible` is false if no message can have this number or
   // length. `number` is the full number if the message is not complete.
@@ -93,7 +90,7 @@ class RecvQueue {
   void note_arrived(std::uint64_t number, std::uint32_t last, std::uint32_t count = 1);
   bool make_room(RecvMessage& message);
   static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
-  void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
+  void hand_over_early(RecvMessage& message, PlacementBatch& placements);
   std::optional<Receipt> on_piece(RecvMessage& message, const Piece& piece, std::byte* destination,
                                   std::vector<Placement>& placements);
   template <class Fill, class Hole>
@@ -112,7 +109,6 @@ class RecvQueue {
   std::uint64_t posted_ = 0;
   RingQueue<RecvMessage> messages_;
   RingQueue<ReceiveDone> done_;
-  std::vector<std::vector<std::byte>> copied_;  // early memory that placements still refer to
   std::optional<Overflow> overflow_;
   std::vector<std::uint64_t> closing_;
 };

@@ -116,12 +116,12 @@ bool RecvStream::permit(std::uint64_t first) {
 }
 
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
-                      const Licence& licence, MemoryKind kind, std::vector<Placement>& placements) {
+                      const Licence& licence, MemoryKind kind, PlacementBatch& placements) {
   const std::uint64_t number = queue_.posted();
   bool waited_for = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
   losses_.on_posted(number, licence, buffer.size());
   waited_for = !permit(number) || waited_for;
-  decide_losses(placements);
+  decide_losses(placements.wanted);
   check_overflow();
   watch(now);
   if (!queue_.has_posted()) return;

@@ -32,7 +32,7 @@ class RecvStream : public Stream {
   bool started() const { return started_; }  // it can be accepted
   bool can_post() const { return !failed() && queue_.can_post(); }
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
-            MemoryKind kind, std::vector<Placement>& placements);
+            MemoryKind kind, PlacementBatch& placements);
 
   void on_hello(const wire::Hello& hello, wire::PathIndex path,
                 std::span<const wire::EndpointAddress> other_lanes = {});
@@ -71,8 +71,6 @@ class RecvStream : public Stream {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_outcome() const { return failed() || queue_.has_done(); }
   std::optional<ReceiveDone> pop_done() { return queue_.pop_done(); }
-  void release_copied() { queue_.release_copied(); }
-  std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }
   bool unfinished() const { return queue_.has_posted(); }
   std::uint64_t peer_token() const { return sender_token_; }
   std::uint64_t called() const { return peer_token(); }  // destination of sent frames

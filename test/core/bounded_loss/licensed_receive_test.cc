@@ -30,18 +30,18 @@ struct Receiver {
     header.offset = chunk * kPayload;
     header.licensed = true;
     header.retransmission = retransmission;
-    return queue.on_data(header, payload, placements);
+    return queue.on_data(header, payload, placements.wanted);
   }
   bool sent_once(std::vector<wire::PathMark> marks, std::uint8_t path) {
     return losses.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
   }
   std::vector<LossDecision> decide() {
     placements.clear();
-    losses.decide(paths, kPayload, placements);
+    losses.decide(paths, kPayload, placements.wanted);
     std::vector<LossDecision> decisions;
     while (auto decision = losses.pop_decision())
       decisions.push_back(std::move(*decision));
-    for (const Placement& placement : placements)
+    for (const Placement& placement : placements.wanted)
       zeros += placement.zeros;
     return decisions;
   }
@@ -61,7 +61,7 @@ struct Receiver {
   std::vector<PathSeen> paths;
   std::vector<std::byte> buffer = std::vector<std::byte>(100 * kPayload);
   std::vector<std::byte> payload = std::vector<std::byte>(kPayload, std::byte{1});
-  std::vector<Placement> placements;
+  PlacementBatch placements;
   std::size_t zeros = 0;
 };
 
@@ -95,7 +95,7 @@ TEST_CASE("a message completes with holes once no path can still deliver, and no
   receiver.placements.clear();
   CHECK(receiver.data(10) == Receipt::kLate);
   CHECK(receiver.data(10, true) == Receipt::kDuplicate);
-  CHECK(receiver.placements.empty());
+  CHECK(receiver.placements.wanted.empty());
 }
 
 TEST_CASE("only licensed packets of the same queue show that a path has delivered everything") {

@@ -35,7 +35,7 @@ struct Receiver {
   std::shared_ptr<RecvAssociation> association = std::make_shared<RecvAssociation>(
       config, counters, credits, Channel(), RecvAssociation::Open{});
   RecvStream stream{kStart, config, counters, pool, 9, hello(), *association};
-  std::vector<Placement> placements;
+  PlacementBatch placements;
 };
 
 }  // namespace
@@ -72,11 +72,11 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   wire::DataPacket data;
   data.header.message_bytes = 100'000;
   data.payload = payload;
-  DataRun run{.placements = receiver.placements};
+  DataRun run{.placements = receiver.placements.wanted};
   receiver.stream.on_data({.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data,
                           run);
   receiver.stream.on_run(now, run);
-  CHECK(receiver.placements.size() == 1);
+  CHECK(receiver.placements.wanted.size() == 1);
   // The window has its smallest size, so the sender waits.
   CHECK(receiver.association->next_timeout() == now);
   FrameArena arena;

@@ -25,7 +25,7 @@ struct Queue {
     if (payload_bytes == ~std::size_t{0})
       payload_bytes = std::min<std::size_t>(128, bytes - offset);
     payload.assign(payload_bytes, static_cast<std::byte>(message + 1));
-    return copy(queue.on_data(header, payload, placements));
+    return copy(queue.on_data(header, payload, placements.wanted));
   }
   // Packets of 128 bytes from `offset` on; each has its chunk's number plus one in it.
   bool run(std::uint32_t message, std::uint32_t bytes, std::uint32_t offset, std::size_t count,
@@ -41,24 +41,23 @@ struct Queue {
     std::vector<wire::RxPacket> packets;
     for (const auto& datagram : datagrams)
       packets.push_back({.bytes = datagram, .arrived_at = {}, .source = {}});
-    return copy(queue.on_run(header, packets, placements));
+    return copy(queue.on_run(header, packets, placements.wanted));
   }
   bool post(RequestId request, std::span<std::byte> buffer) {
     return copy(queue.post(request, buffer, placements));
   }
   template <class T>
   T copy(T value) {
-    for (const Placement& placement : placements)
+    for (const Placement& placement : placements.wanted)
       std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
     placements.clear();
-    queue.release_copied();
     return value;
   }
 
   UnpostedPool pool;
   RecvQueue queue;
   std::vector<std::byte> payload;
-  std::vector<Placement> placements;
+  PlacementBatch placements;
 };
 
 }  // namespace
@@ -225,7 +224,7 @@ TEST_CASE("the chunks of a compressed message have a size of their own, equal in
     header.offset = offset;
     header.coding = {chunk_bytes, bytes, 1};
     q.payload.assign(bytes, std::byte{1});
-    return q.copy(q.queue.on_data(header, q.payload, q.placements));
+    return q.copy(q.queue.on_data(header, q.payload, q.placements.wanted));
   };
   CHECK(coded(384, 384, 384) == Receipt::kPlaced);
   CHECK(coded(384, 384, 384) == Receipt::kDuplicate);
