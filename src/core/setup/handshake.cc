@@ -26,7 +26,7 @@ constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 Handshake::Handshake(const Config& config, std::uint64_t token, const Target& target,
                      const wire::EndpointAddress& local)
-    : config_(config), token_(token), target_(target), to_(target.at), local_(local) {
+    : config_(config), token_(token), target_(target), local_(local) {
   terms_.protection = config.protection;
   sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
   for (const std::uint32_t size : kCommonDatagrams)
@@ -96,7 +96,6 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   if (answered != hello_at_.end())
     start_path_ = static_cast<wire::PathIndex>(answered - hello_at_.begin());
   receiver_token_ = welcome.receiver_token;
-  if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
   if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
   if (state_ == State::kStart) {  // the peer has dropped the half-open connection
     next_send_ = now;
@@ -166,7 +165,7 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
     frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, start_path_,
-                to_, out[count++]);
+                target_.at, out[count++]);
     // A receiver with many half-open connections may have dropped this one, and the path may have
     // failed: send HELLO again, on the next path.
     if (++starts_ % kPatience == 0 && count < out.size()) {

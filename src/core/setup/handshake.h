@@ -62,7 +62,7 @@ class Handshake {
   Time next_timeout() const { return next_send_; }
 
   const wire::Key& listener_key() const { return target_.key; }
-  const wire::EndpointAddress& peer_address() const { return to_; }
+  const wire::EndpointAddress& peer_address() const { return target_.at; }
   std::uint64_t receiver_token() const { return receiver_token_; }
   // Other addresses of the listener, as announced in WELCOME.
   const std::vector<wire::EndpointAddress>& peer_lanes() const { return peer_lanes_; }
@@ -85,7 +85,6 @@ class Handshake {
   const Config& config_;
   std::uint64_t token_;
   const Target target_;
-  wire::EndpointAddress to_;  // where to continue, according to WELCOME
   const wire::EndpointAddress& local_;
   AssociationName association_;
   bool joins_ = false;

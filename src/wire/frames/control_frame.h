@@ -70,7 +70,7 @@ struct Welcome {
   std::uint32_t hello_bytes = 0;         // of the HELLO answered
   std::uint32_t echo = 0;                // echo of that HELLO
   Protection protection = Protection::kHeader;
-  EndpointAddress receiver_address{};  // where to continue; empty: where HELLO was sent
+  EndpointAddress receiver_address{};  // no receiver writes it, and senders ignore it
   std::uint64_t association = 0;       // the receiver's token
   // The stream that created the association at the receiver. The keys of the association are
   // derived from the key of that stream's listener.
