@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/bounded_loss/chunk_judge.h"
 #include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "core/placement/card.h"
 #include "dlcp/traffic_class.h"
+#include "gradient/chunk_judge.h"
 #include "util/time.h"
 #include "wire/data/cipher.h"
 #include "wire/frames/control_frame.h"
@@ -37,7 +37,7 @@ struct Config {
   std::shared_ptr<const wire::CipherSource> ciphers;
   // Reads the payloads of licensed messages instead of the core, which can read host memory only.
   // Null: the core reads them.
-  std::shared_ptr<const WorthSource> worth;
+  std::shared_ptr<const gradient::WorthSource> worth;
   // Writes received packets into posted buffers (core/placement); null: there is no such card. It
   // must outlive the endpoint. Shorter messages than placed_bytes_min travel in ordinary packets.
   Card* card = nullptr;

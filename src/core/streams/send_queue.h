@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "core/bounded_loss/chunk_judge.h"
 #include "core/endpoint_types.h"
 #include "core/streams/send_message.h"
 #include "dlcp/traffic_class.h"
+#include "gradient/chunk_judge.h"
 #include "util/memory/ring_queue.h"
 #include "wire/frames/control_frame.h"
 
@@ -17,7 +17,8 @@ namespace dlcp::core {
 
 class SendQueue {
  public:
-  SendQueue(std::size_t requests_max, std::size_t eager_bytes, ChunkJudge judge = ChunkJudge())
+  SendQueue(std::size_t requests_max, std::size_t eager_bytes,
+            gradient::ChunkJudge judge = gradient::ChunkJudge())
       : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
@@ -105,14 +106,13 @@ class SendQueue {
   void finish(SendMessage& message);
   void pop_finished();
 
-  std::size_t requests_max_;
-  std::size_t eager_bytes_, waits_from_ = ~std::size_t{0};
+  std::size_t requests_max_, eager_bytes_, waits_from_ = ~std::size_t{0};
   std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;                          // number of messages_.front()
   std::uint64_t posted_ = 0, next_new_message_ = 0;  // below: have a receive; have no unsent chunk
   std::size_t eager_sent_bytes_ = 0;  // sent bytes of messages without a posted receive
   std::uint32_t lost_total_ = 0;
-  ChunkJudge judge_;
+  gradient::ChunkJudge judge_;
   RingQueue<SendMessage> messages_;
   RingQueue<Done> done_;
 };

@@ -23,7 +23,7 @@ SendStream::SendStream(Time now, const Config& config, Counters& counters,
       association_(association.shared_from_this()),
       handshake_(config, token, target, local),
       queue_(config.requests_max, config.eager_bytes,
-             ChunkJudge(config.level_shares, config.worth.get())) {
+             gradient::ChunkJudge(config.level_shares, config.worth.get())) {
   number_ = association_->join(*this);
   liveness_.expect(now, Liveness::Owes::kProgress);
 }

@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "core/bounded_loss/chunk_judge.h"
+#include "gradient/chunk_judge.h"
 #include "simulate/protocol/phantom_memory.h"
 #include "util/rng.h"
 
 namespace dlcp::simulate {
 
-class GradientField final : public core::WorthSource {
+class GradientField final : public gradient::WorthSource {
  public:
   // `spread`: standard deviation of the magnitudes' logarithm. `blind`: the protocol gets other
   // magnitudes of the same distribution, independent of the real ones.

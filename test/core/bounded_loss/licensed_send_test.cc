@@ -26,7 +26,7 @@ SentChunk mark_sent(SendQueue& queue, const ChunkRef& chunk) {
 
 struct Sender {
   explicit Sender(std::uint64_t posted = 100, const LevelShares& shares = kTwoLevelShares)
-      : queue(64, 512, ChunkJudge(shares)) {
+      : queue(64, 512, gradient::ChunkJudge(shares)) {
     queue.set_payload_bytes(kPayload);
     queue.set_posted(posted);
   }

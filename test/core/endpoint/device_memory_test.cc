@@ -48,7 +48,7 @@ class DeviceMemory {
   std::vector<std::byte> content_;
 };
 
-struct DeviceWorth final : WorthSource {
+struct DeviceWorth final : gradient::WorthSource {
   explicit DeviceWorth(DeviceMemory& from) : memory(from) {}
   float magnitude(gradient::ElementType type, std::span<const std::byte> payload) const override {
     ++asked;

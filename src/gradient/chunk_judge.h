@@ -13,17 +13,18 @@
 #include <span>
 
 #include "dlcp/traffic_class.h"
+#include "gradient/magnitude.h"
 #include "gradient/magnitude_quantile.h"
 
-namespace dlcp::core {
+namespace dlcp::gradient {
 
-// Reads payloads instead of the core: for memory that the processor cannot read, or with hardware
-// that reads the payload anyway.
+// Reads payloads instead of mean_magnitude(): memory that the processor cannot read, or with
+// hardware that reads the payload anyway.
 class WorthSource {
  public:
   virtual ~WorthSource() = default;
-  // Returns what gradient::mean_magnitude would return, including kPriceless.
-  virtual float magnitude(gradient::ElementType type, std::span<const std::byte> payload) const = 0;
+  // Returns what mean_magnitude() would return, including kPriceless.
+  virtual float magnitude(ElementType type, std::span<const std::byte> payload) const = 0;
 };
 
 class ChunkJudge {
@@ -32,21 +33,20 @@ class ChunkJudge {
   explicit ChunkJudge(const LevelShares& shares = {}, const WorthSource* source = nullptr)
       : shares_(shares), judge_(judge_for(1)), source_(source) {}
 
-  gradient::Worth judge(gradient::ElementType type, std::span<const std::byte> payload) {
+  Worth judge(ElementType type, std::span<const std::byte> payload) {
     return judge_.judge(magnitude(type, payload));
   }
   // Marks at most the share `share_max` of the packets that are judged here as anything but
   // protected.
-  gradient::Worth judge_within(double share_max, gradient::ElementType type,
-                               std::span<const std::byte> payload) {
+  Worth judge_within(double share_max, ElementType type, std::span<const std::byte> payload) {
     const double usual = shares_.bulk_droppable + shares_.bulk_middle;
     if (share_max >= usual) return judge(type, payload);
     if (!capped_ || capped_->share != share_max)
       capped_ = Capped{share_max, 0, judge_for(share_max / usual)};
     capped_->allowed = std::min(capped_->allowed + share_max, kAllowedMax);
-    const gradient::Worth worth = capped_->judge.judge(magnitude(type, payload));
-    if (worth == gradient::Worth::kProtected) return worth;
-    if (capped_->allowed < 1) return gradient::Worth::kProtected;
+    const Worth worth = capped_->judge.judge(magnitude(type, payload));
+    if (worth == Worth::kProtected) return worth;
+    if (capped_->allowed < 1) return Worth::kProtected;
     capped_->allowed -= 1;
     return worth;
   }
@@ -57,22 +57,21 @@ class ChunkJudge {
   struct Capped {
     double share = 0;
     double allowed = 0;  // packets that may be marked now
-    gradient::WorthJudge judge;
+    WorthJudge judge;
   };
 
-  gradient::WorthJudge judge_for(double part) const {
-    return gradient::WorthJudge(static_cast<float>(shares_.bulk_droppable * part),
-                                static_cast<float>(shares_.bulk_middle * part));
+  WorthJudge judge_for(double part) const {
+    return WorthJudge(static_cast<float>(shares_.bulk_droppable * part),
+                      static_cast<float>(shares_.bulk_middle * part));
   }
-  float magnitude(gradient::ElementType type, std::span<const std::byte> payload) const {
-    return source_ == nullptr ? gradient::mean_magnitude(type, payload)
-                              : source_->magnitude(type, payload);
+  float magnitude(ElementType type, std::span<const std::byte> payload) const {
+    return source_ == nullptr ? mean_magnitude(type, payload) : source_->magnitude(type, payload);
   }
 
   LevelShares shares_;
-  gradient::WorthJudge judge_;  // for all licensed messages of the stream
+  WorthJudge judge_;  // for all licensed messages of the stream
   std::optional<Capped> capped_;
   const WorthSource* source_;
 };
 
-}  // namespace dlcp::core
+}  // namespace dlcp::gradient
