@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/coding/gate.h"
+#include "compression/gate.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "core/placement/card.h"
@@ -45,7 +45,7 @@ struct Config {
   // Receives a trace of decisions; null: there is no trace.
   std::shared_ptr<DecisionSink> decisions;
   CongestionKind congestion = CongestionKind::kQueue;
-  CompressionTerms compression;
+  compression::Terms compression;
   // Queueing delay that congestion control aims at, in addition to the path's base delay; 0: the
   // default of the algorithm.
   Duration target_delay{0};

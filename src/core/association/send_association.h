@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "compression/gate.h"
 #include "core/association/send_setup.h"
 #include "core/association/stream_schedule.h"
 #include "core/bounded_loss/lossy_sends.h"
 #include "core/channel/channel.h"
 #include "core/channel/frame_writer.h"
-#include "core/coding/gate.h"
 #include "core/config.h"
 #include "core/congestion/burst.h"
 #include "core/congestion/congestion.h"
@@ -69,7 +69,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   Channel& channel() { return channel_; }
   PathSet& paths() { return paths_; }
   Prober& prober() { return prober_; }
-  CompressionGate& gate() { return gate_; }
+  compression::Gate& gate() { return gate_; }
   Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
   // Messages of this size and more are sent when their receive is posted.
@@ -191,7 +191,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   SendWindow window_;
   Burst burst_;
   ChunkCut cut_;
-  CompressionGate gate_;
+  compression::Gate gate_;
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "compression/coder.h"
 #include "compression/format.h"
 #include "wire/data/data_header.h"
 #include "wire/frames/control_frame.h"
@@ -24,6 +25,12 @@ struct CodedPiece {
 // uncompressed packet.
 constexpr std::size_t coded_room(std::uint32_t payload_bytes) {
   return payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
+}
+
+// `payload_bytes`: of an uncompressed packet.
+constexpr compression::PacketSizes packet_sizes(std::uint32_t payload_bytes) {
+  return {payload_bytes, coded_room(payload_bytes), wire::kPayloadGranuleBytes,
+          wire::kCodedChunkBytesMax};
 }
 
 // `rest`: the unsent part of a chunk, not empty. `payload_bytes`: of an uncompressed packet.

@@ -1,5 +1,5 @@
 // Totals of all associations of one endpoint: the rate at which they send, and the bytes that
-// arrived (for core/coding/gate). The length of a burst is limited by the time that the endpoint
+// arrived (for compression/gate). The length of a burst is limited by the time that the endpoint
 // needs for it at this rate, not by the rate of the burst's association: the queue that a burst
 // causes is the same, and with many peers each association has a small share.
 #pragma once

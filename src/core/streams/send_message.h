@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/coding/coder.h"
+#include "compression/coder.h"
 #include "core/endpoint_types.h"
 #include "dlcp/traffic_class.h"
 #include "util/memory/bitmap.h"
@@ -36,7 +36,7 @@ struct SentChunk {
   TrafficClass traffic_class = TrafficClass::kExact;
   bool licensed = false;  // retransmitted only on request
   bool again = false;     // a retransmission
-  MessageCoding coding;
+  compression::MessageCoding coding;
 };
 
 // Whether the packet that was just sent is the last new one of its licensed message.
@@ -49,7 +49,7 @@ enum class LicensedEnd : std::uint8_t {
 struct SendMessage {
   RequestId request = 0;
   std::span<const std::byte> bytes;
-  MessageCoding coding;
+  compression::MessageCoding coding;
   std::uint32_t chunk_bytes = 0;  // of each chunk but the last
   std::uint32_t chunks = 0;
   std::uint32_t next_new = 0;  // number of chunks that were sent at least once

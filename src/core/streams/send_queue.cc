@@ -18,7 +18,7 @@ constexpr std::uint32_t kGroupBytes = 512 << 10;
 }  // namespace
 
 void SendQueue::push(RequestId request, std::span<const std::byte> message, const Licence* licence,
-                     const MessageCoding& coding) {
+                     const compression::MessageCoding& coding) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
   added.posted = end_message() - 1 < posted_;

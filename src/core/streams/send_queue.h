@@ -28,7 +28,7 @@ class SendQueue {
   bool empty() const { return messages_.empty(); }
   // Adds a message: licensed, or exact and possibly compressed.
   void push(RequestId request, std::span<const std::byte> message, const Licence* licence = nullptr,
-            const MessageCoding& coding = {});
+            const compression::MessageCoding& coding = {});
 
   // The next chunk to send: lost chunks first, then new ones in order. At most eager_bytes (but at
   // least one packet) are sent before a receive is known to be posted.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/coding/coded_piece.h"
 #include "core/liveness/peer_errors.h"
 #include "wire/serial.h"
 
@@ -39,12 +40,12 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         licence.bears_a_packet(message.size(), handshake_.terms().payload_bytes) &&
                         LossySends::can_name(config_.paths, handshake_.terms().payload_bytes);
-  MessageCoding coding;
-  CompressionGate& gate = association_->gate();
+  compression::MessageCoding coding;
+  compression::Gate& gate = association_->gate();
   const bool readable = kind == MemoryKind::kHost;
   if (!licensed && readable && gate.open() &&
-      message.size() >= gate.message_bytes_min(licence.shape)) {
-    coding = coder_.choose(message, handshake_.terms().payload_bytes);
+      message.size() >= gate.message_bytes_min(licence.shape == LossShape::kDirect)) {
+    coding = coder_.choose(message, packet_sizes(handshake_.terms().payload_bytes));
     gate.note_ratio(coder_.ratio());
     counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }

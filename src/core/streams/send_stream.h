@@ -92,7 +92,7 @@ class SendStream : public Stream {
   std::shared_ptr<SendAssociation> association_;
   Handshake handshake_;
   SendQueue queue_;
-  Coder coder_;
+  compression::Coder coder_;
   LossySends lossy_;
   Time named_at_{}, ask_at_{};  // ask_at_: while the stream waits
   std::uint32_t answers_ = 0;   // to probes of the association, until the stream was named last

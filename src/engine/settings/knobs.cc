@@ -21,8 +21,8 @@ namespace {
 constexpr double kNone = 0;
 constexpr double kMaxBufferBytes = 1 << 30;
 // In the order of the choices of DLCP_COMPRESS.
-constexpr core::CompressionMode kCompressionModes[] = {
-    core::CompressionMode::kAuto, core::CompressionMode::kOff, core::CompressionMode::kOn};
+constexpr compression::Mode kCompressionModes[] = {compression::Mode::kAuto,
+                                                   compression::Mode::kOff, compression::Mode::kOn};
 
 constexpr Knob kKnobs[] = {
     {"DLCP_IFNAME", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,

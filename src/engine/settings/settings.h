@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collective/exchange/layout.h"
-#include "core/coding/gate.h"
+#include "compression/gate.h"
 #include "core/congestion/congestion.h"
 #include "datapath/address/ip_address.h"
 #include "dlcp/class_overrides.h"
@@ -45,7 +45,7 @@ struct Settings {
   wire::Key site_secret;                 // content of secret_file; zero: none
   std::size_t receive_buffer_bytes = 0;  // 0: the largest that is permitted
   std::size_t send_buffer_bytes = 0;
-  core::CompressionMode compression{};
+  compression::Mode compression{};
   core::CongestionKind congestion{};
   Duration target_delay{0};  // 0: depends on algorithm and datapath
   std::size_t eager_bytes = 0;

@@ -68,7 +68,7 @@ struct Pair {
   Config sending() {
     Config config;
     if (plain) {
-      config.compression.mode = CompressionMode::kOn;
+      config.compression.mode = compression::Mode::kOn;
       return config;
     }
     config.worth = worth;

@@ -21,7 +21,7 @@ core::Config config_of(FuzzInput& input, bool hostile) {
   config.unit_bytes = (choice & 8) != 0 ? 16'000 : 0;
   config.eager_bytes = std::size_t{(choice >> 4) & 3u} * 3000;
   config.unposted_pool_bytes = (choice & 64) != 0 ? 5000 : 100'000;
-  if ((choice & 128) != 0) config.compression = {core::CompressionMode::kOn, 1};
+  if ((choice & 128) != 0) config.compression = {compression::Mode::kOn, 1};
   config.requests_max = 1 + input.below(8);
   config.receive_capacity_bytes = std::size_t{8192} << (config.requests_max & 3);
   config.paths = kPaths;

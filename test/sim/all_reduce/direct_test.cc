@@ -118,7 +118,7 @@ TEST_CASE("compressed contributions give the same sums, with fewer bytes on the 
         plan.calls = 3;
         plan.hubs = seed % 2 == 0 ? 0 : 1 + static_cast<std::uint32_t>(rng.below(3));
         WorldConfig config = world_of(plan.ranks + plan.hubs, 1500, seed);
-        config.core.compression = {core::CompressionMode::kOn, 2048};
+        config.core.compression = {compression::Mode::kOn, 2048};
         World world(std::move(config));
         world.network().set_edge_faults({.drop = 0.02 * rng.unit()});
         // Gradients that were computed in bf16: the low 16 bits are zero.

@@ -7,7 +7,7 @@
 using namespace dlcp;
 using namespace dlcp::test;
 using namespace dlcp::datapath::sim;
-using core::CompressionMode;
+using CompressionMode = compression::Mode;
 using core::Counter;
 
 namespace {

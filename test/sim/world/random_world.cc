@@ -53,7 +53,7 @@ WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   config.network.seed = config.seed = seed;
   // Every third seed uses compression.
   config.gradients = seed % 3 == 1;
-  if (config.gradients) config.core.compression = {core::CompressionMode::kOn, 2048};
+  if (config.gradients) config.core.compression = {compression::Mode::kOn, 2048};
   config.core.protection = rng.chance(0.5) ? wire::Protection::kFull : wire::Protection::kHeader;
   config.core.eager_bytes = one_of(rng, std::array<std::size_t, 3>{0, 4096, 65536});
   config.core.unposted_pool_bytes = one_of(rng, std::array<std::size_t, 2>{16384, 8 << 20});

@@ -1,5 +1,5 @@
 // Decides whether an association compresses at all. kAuto compresses while this saves more time, of
-// the network or of the processor, than it costs (src/compression/pay_off).
+// the network or of the processor, than it costs (pay_off).
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,14 @@
 #include <optional>
 
 #include "compression/pay_off.h"
-#include "core/bounded_loss/licence.h"
 #include "util/time.h"
 
-namespace dlcp::core {
+namespace dlcp::compression {
 
-enum class CompressionMode : std::uint8_t { kOff, kAuto, kOn };
+enum class Mode : std::uint8_t { kOff, kAuto, kOn };
 
-struct CompressionTerms {
-  CompressionMode mode = CompressionMode::kOff;
+struct Terms {
+  Mode mode = Mode::kOff;
   // Shorter messages are not compressed. Latency limits them, and NCCL's LL protocols, whose flags
   // make codes for floating-point numbers useless, send no longer messages.
   std::size_t message_bytes_min = std::size_t{64} << 10;
@@ -37,17 +36,17 @@ struct CompressionTerms {
   }
 };
 
-class CompressionGate {
+class Gate {
  public:
-  explicit CompressionGate(const CompressionTerms& terms) : terms_(terms) {}
+  explicit Gate(const Terms& terms) : terms_(terms) {}
 
-  std::size_t message_bytes_min(LossShape shape) const {
+  // `is_direct`: for messages of direct exchange.
+  std::size_t message_bytes_min(bool is_direct) const {
     const std::size_t any = terms_.message_bytes_min;
-    return shape == LossShape::kDirect ? std::min(any, terms_.direct_bytes_min) : any;
+    return is_direct ? std::min(any, terms_.direct_bytes_min) : any;
   }
   bool open() const {
-    return terms_.mode == CompressionMode::kOn ||
-           (terms_.mode == CompressionMode::kAuto && pay_off_.on());
+    return terms_.mode == Mode::kOn || (terms_.mode == Mode::kAuto && pay_off_.on());
   }
   // Packets without compression per packet with it, for the last message that was sampled.
   void note_ratio(double ratio) { ratio_ = ratio; }
@@ -63,8 +62,8 @@ class CompressionGate {
  private:
   static constexpr Duration kInterval = 2ms;
 
-  CompressionTerms terms_;
-  compression::PayOff pay_off_;
+  Terms terms_;
+  PayOff pay_off_;
   double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
   bool limited_ = false;
   bool backlogged_ = true;     // at every acknowledgement of the interval
@@ -72,4 +71,4 @@ class CompressionGate {
   std::uint64_t delivered_before_ = 0;
 };
 
-}  // namespace dlcp::core
+}  // namespace dlcp::compression

@@ -3,29 +3,37 @@
 // not know the type, so it compresses samples of the message in several formats and takes the best.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 #include "compression/format.h"
 
-namespace dlcp::core {
+namespace dlcp::compression {
+
+// How many bytes the packets of the protocol hold.
+struct PacketSizes {
+  std::uint32_t plain = 0;  // of a message, in a full packet without compression
+  std::size_t coded = 0;    // of code, in a full packet
+  std::size_t granule = 0;  // a packet begins at a multiple of it in its message
+  std::size_t chunk_bytes_max = 0;
+};
 
 // How a message is sent.
 struct MessageCoding {
   // Bytes of the message per chunk, before compression. 0: the message is not compressed, and its
   // chunks have the payload size that the handshake fixed.
   std::uint32_t chunk_bytes = 0;
-  compression::Format format = compression::Format::kBfloat16;  // meaningless if not compressed
+  Format format = Format::kBfloat16;  // meaningless if not compressed
 
   bool used() const { return chunk_bytes != 0; }
 };
 
 class Coder {
  public:
-  // Decides how `message`, the next one of the stream, is sent. `payload_bytes`: how many bytes of
-  // a message a full packet carries without compression.
-  MessageCoding choose(std::span<const std::byte> message, std::uint32_t payload_bytes);
+  // Decides how `message`, the next one of the stream, is sent.
+  MessageCoding choose(std::span<const std::byte> message, const PacketSizes& packet);
   // For the last message that was sampled: its number of packets without compression, divided by
   // the estimated number with compression. Above 1, compression saves packets.
   double ratio() const { return ratio_; }
@@ -44,11 +52,11 @@ class Coder {
   static constexpr unsigned kFormatMessages = 8;
   static constexpr double kRatioFall = 0.9;
 
-  MessageCoding code(std::span<const std::byte> message, std::uint32_t payload_bytes);
+  MessageCoding code(std::span<const std::byte> message, const PacketSizes& packet);
 
   // Of the last message, if that was compressed and not all zero; the next one is tried with it
   // first.
-  std::optional<compression::Format> format_;
+  std::optional<Format> format_;
   unsigned format_age_ = 0;  // number of messages since the format was found
   double ratio_ = 1;
   std::size_t sampled_bytes_ = 0;
@@ -56,4 +64,4 @@ class Coder {
   unsigned pass_next_ = 1;  // value for pass_ after the next message that is not worth compressing
 };
 
-}  // namespace dlcp::core
+}  // namespace dlcp::compression

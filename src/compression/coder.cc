@@ -1,14 +1,12 @@
-#include "core/coding/coder.h"
+#include "compression/coder.h"
 
 #include <algorithm>
 #include <array>
 
 #include "compression/packet_code.h"
 #include "compression/sample.h"
-#include "core/coding/coded_piece.h"
-#include "wire/data/data_header.h"
 
-namespace dlcp::core {
+namespace dlcp::compression {
 namespace {
 
 // A message is compressed if that reduces its packets at least by this factor.
@@ -27,24 +25,22 @@ struct ChunkSize {
 
 // The chunk size that needs the fewest packets. It is found from the number of bytes that fit into
 // a packet at some places; a larger chunk is assumed to need several packets there.
-ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format format,
-                       std::uint32_t payload_bytes) {
-  const std::size_t room = coded_room(payload_bytes);
+ChunkSize choose_chunk(std::span<const std::byte> message, Format format,
+                       const PacketSizes& packet) {
   std::array<std::byte, 16 << 10> out;
   std::array<std::size_t, kPlacesMax> all_fits;
   const std::size_t places = std::clamp(message.size() / kPlaceBytes, kPlacesMin, kPlacesMax);
   const auto fits = std::span(all_fits).first(places);
   std::size_t encoded_bytes = 0;
-  const std::size_t step =
-      message.size() / places / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes;
+  const auto granules = [&](std::size_t bytes) { return bytes - bytes % packet.granule; };
+  const std::size_t step = granules(message.size() / places);
   for (std::size_t i = 0; i < places; ++i) {
     const auto rest = message.subspan(i * step);
-    const auto chunk = rest.first(std::min<std::size_t>(rest.size(), wire::kCodedChunkBytesMax));
-    const auto packet = compression::encode(format, chunk, std::min(room, out.size()),
-                                            wire::kPayloadGranuleBytes, out);
-    encoded_bytes += packet.taken;
-    fits[i] = std::max(packet.taken / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes,
-                       room / wire::kPayloadGranuleBytes * wire::kPayloadGranuleBytes);
+    const auto chunk = rest.first(std::min(rest.size(), packet.chunk_bytes_max));
+    const auto code =
+        encode(format, chunk, std::min(packet.coded, out.size()), packet.granule, out);
+    encoded_bytes += code.taken;
+    fits[i] = std::max(granules(code.taken), granules(packet.coded));
   }
   ChunkSize best;
   for (const std::size_t size : fits) {
@@ -52,7 +48,7 @@ ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format f
     for (const std::size_t fit : fits)
       packets += (size + fit - 1) / fit;
     const double ratio =
-        static_cast<double>(size * places) / static_cast<double>(packets * payload_bytes);
+        static_cast<double>(size * places) / static_cast<double>(packets * packet.plain);
     if (ratio > best.ratio) best = {static_cast<std::uint32_t>(size), ratio, 0};
   }
   best.encoded_bytes = encoded_bytes;
@@ -62,10 +58,10 @@ ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format f
 }  // namespace
 
 // Returns an unused coding if the message is not worth compressing.
-MessageCoding Coder::code(std::span<const std::byte> message, std::uint32_t payload_bytes) {
+MessageCoding Coder::code(std::span<const std::byte> message, const PacketSizes& packet) {
   if (++format_age_ > kFormatMessages) format_.reset();
   if (format_) {
-    const ChunkSize chunk = choose_chunk(message, *format_, payload_bytes);
+    const ChunkSize chunk = choose_chunk(message, *format_, packet);
     sampled_bytes_ += chunk.encoded_bytes;
     if (chunk.ratio >= std::max(kRatioMin, kRatioFall * ratio_)) {
       ratio_ = chunk.ratio;
@@ -77,7 +73,7 @@ MessageCoding Coder::code(std::span<const std::byte> message, std::uint32_t payl
   sampled_bytes_ += sample.encoded_bytes;
   ratio_ = sample.ratio;
   if (sample.ratio < kRatioMin) return {};
-  const ChunkSize chunk = choose_chunk(message, sample.format, payload_bytes);
+  const ChunkSize chunk = choose_chunk(message, sample.format, packet);
   sampled_bytes_ += chunk.encoded_bytes;
   ratio_ = chunk.ratio;
   if (chunk.ratio < kRatioMin) return {};
@@ -86,13 +82,13 @@ MessageCoding Coder::code(std::span<const std::byte> message, std::uint32_t payl
   return {chunk.bytes, sample.format};
 }
 
-MessageCoding Coder::choose(std::span<const std::byte> message, std::uint32_t payload_bytes) {
+MessageCoding Coder::choose(std::span<const std::byte> message, const PacketSizes& packet) {
   sampled_bytes_ = 0;
   if (pass_ > 0) {
     --pass_;
     return {};
   }
-  const MessageCoding coding = code(message, payload_bytes);
+  const MessageCoding coding = code(message, packet);
   if (coding.used()) {
     pass_next_ = 1;
   } else {
@@ -102,4 +98,4 @@ MessageCoding Coder::choose(std::span<const std::byte> message, std::uint32_t pa
   return coding;
 }
 
-}  // namespace dlcp::core
+}  // namespace dlcp::compression
