@@ -33,7 +33,6 @@ void SendAssociation::leave(std::uint32_t number) {
   if (stream == nullptr) return;
   window_.on_settled(stream->queue().in_flight());
   if (cut_.pending() && cut_.chunk().stream == number) cut_.drop();
-  std::erase(reported_, stream);
   setup_.leave(number);
   streams_.remove(number);
 }
@@ -78,26 +77,27 @@ const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
 
 // ---- from the network ----
 
-std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at,
-                                                     bool newest) {
-  reported_.clear();
-  if (!setup_.established()) return {};
+void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
+                             std::vector<std::uint64_t>& reported) {
+  reported.clear();
+  if (!setup_.established()) return;
   SendQueue::Acked acked;
-  bool posted = false, progress = false;
+  Counters* counters = nullptr;  // of the first stream
+  bool posted = false;
   for (const wire::StreamReport& report : ack.streams()) {
     SendStream* stream = streams_.find(report.stream);
     if (stream == nullptr || !stream->open()) continue;
     const SendStream::Progress part = stream->on_report(now, report);
     if (!part.sound) continue;
-    reported_.push_back(stream);
+    reported.push_back(stream->token());
+    if (counters == nullptr) counters = &stream->counters();
     acked.in_flight += part.acked.in_flight;
     acked.spurious += part.acked.spurious;
     acked.forgone += part.acked.forgone;
     posted = posted || part.posted;
-    progress = true;
   }
-  if (!progress && !ack.streams().empty()) return {};
-  (reported_.empty() ? counters_ : reported_.front()->counters()).add(Counter::kAcksReceived);
+  if (reported.empty() && !ack.streams().empty()) return;
+  (counters == nullptr ? counters_ : *counters).add(Counter::kAcksReceived);
   on_heard(now);
   AckSample sample{.now = now};
   const std::size_t repaired_from =
@@ -139,10 +139,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, wire::Ack& ack, T
     prober_.clock().postpone();
     if (!streams_.has_next()) rate_.update(own_rate_, 0);
   }
-  for (SendStream* stream : reported_)
-    stream->watch(now);
   watch(now);
-  return reported_;
 }
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {

@@ -88,9 +88,10 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // for the peer's ACKs.
   void heard_on(wire::PathIndex path) { heard_path_ = path; }
   // `newest`: the ACK has a higher number than all control frames that the association received
-  // before; only then is its credit up to date. Returns the streams that the ACK reports on.
-  // Packets that ack.placed names are added to ack.paths.
-  std::span<SendStream* const> on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest);
+  // before; only then is its credit up to date. Packets that ack.placed names are added to
+  // ack.paths. `reported` becomes the tokens of the streams that the ACK reports on.
+  void on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
+              std::vector<std::uint64_t>& reported);
   // Both return false if this end places nothing.
   bool on_link(Time now, const wire::Link& frame);
   bool on_permits(Time now, const wire::Permits& frame);
@@ -180,7 +181,6 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   Channel channel_;
   SendSetup setup_;
   StreamSchedule streams_;
-  std::vector<SendStream*> reported_;  // the streams that the last ACK reports on
 
   Flight flight_;
   PathSet paths_;

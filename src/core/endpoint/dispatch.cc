@@ -175,11 +175,8 @@ void Dispatch::to_association(const Arrival& arrival) {
 void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
   if (!wire::decode_ack(arrival.packet.bytes, ack_)) return drop(Counter::kDroppedMalformed);
   association.heard_on(arrival.packet.path);
-  const auto reported = association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
-                                           association.channel().last_is_newest());
-  reported_.clear();
-  for (const SendStream* stream : reported)
-    reported_.push_back(stream->token());
+  association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
+                     association.channel().last_is_newest(), reported_);
   for (const std::uint64_t token : reported_)
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
 }

@@ -133,6 +133,7 @@ SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& r
   progress.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
   if (progress.acked.in_flight + progress.acked.spurious + progress.acked.forgone > 0)
     liveness_.on_progress(now);
+  watch(now);
   return progress;
 }
 
