@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "compression/gate.h"
-#include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "core/placement/card.h"
 #include "dlcp/traffic_class.h"
@@ -44,10 +43,9 @@ struct Config {
   std::size_t placed_bytes_min = std::size_t{16} << 10;
   // Receives a trace of decisions; null: there is no trace.
   std::shared_ptr<DecisionSink> decisions;
-  CongestionKind congestion = CongestionKind::kQueue;
   compression::Terms compression;
-  // Queueing delay that congestion control aims at, in addition to the path's base delay; 0: the
-  // default of the algorithm.
+  // Queueing delay that congestion control aims at, in addition to the path's base delay; 0:
+  // kQueueTarget.
   Duration target_delay{0};
   // Bytes per connection that may be sent before the receive is known to be posted. A receiver
   // keeps as much per connection; unposted_pool_bytes bounds the total.

@@ -15,9 +15,8 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr std::array<std::pair<Contender, std::string_view>, 8> kNames = {{
+constexpr std::array<std::pair<Contender, std::string_view>, 7> kNames = {{
     {Contender::kDlcp, "dlcp"},
-    {Contender::kDlcpNscc, "dlcp-nscc"},
     {Contender::kNscc, "nscc"},
     {Contender::kDctcp, "dctcp"},
     {Contender::kPfabric, "pfabric"},
@@ -128,8 +127,6 @@ class Corner {
     core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
     core_.blind_marks = setting.blind_marks;
-    if (setting.contender == Contender::kDlcpNscc)
-      core_.core.congestion = core::CongestionKind::kNscc;
   }
 
   FabricPlan fabric() const {
@@ -138,7 +135,6 @@ class Corner {
     const double rate = plan.host.gbit_per_s;
     switch (setting_.contender) {
       case Contender::kDlcp:
-      case Contender::kDlcpNscc:
         plan.classes = CoreTransport::switches(core_, plan);
         plan.classes.queues[static_cast<std::size_t>(kOthersQueue)] =
             DctcpTransport::switches(dctcp_).queues[static_cast<std::size_t>(kOthersQueue)];
@@ -204,7 +200,6 @@ class Corner {
       case Contender::kRoce:
         return std::make_unique<RoceTransport>(fabric, pool, listener, roce_);
       case Contender::kDlcp:
-      case Contender::kDlcpNscc:
         break;
     }
     return std::make_unique<CoreTransport>(fabric, pool, listener, core_);

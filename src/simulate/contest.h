@@ -14,7 +14,7 @@
 
 namespace dlcp::simulate {
 
-enum class Contender { kDlcp, kDlcpNscc, kNscc, kDctcp, kPfabric, kPias, kNdp, kRoce };
+enum class Contender { kDlcp, kNscc, kDctcp, kPfabric, kPias, kNdp, kRoce };
 std::string_view name_of(Contender contender);
 std::optional<Contender> contender_of(std::string_view name);
 std::string contender_names();  // all names, separated by commas

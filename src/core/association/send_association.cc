@@ -17,7 +17,7 @@ SendAssociation::SendAssociation(const Config& config, Counters& counters, Endpo
       open_(open),
       flight_(config.paths),
       paths_(flight_, open.seed),
-      congestion_(make_congestion(config.congestion, config.target_delay)),
+      congestion_(config.target_delay),
       gate_(config.compression),
       prober_(config.peer_timeout) {}
 
@@ -58,7 +58,7 @@ void SendAssociation::on_welcome(const wire::Welcome& welcome) {
 void SendAssociation::establish(Time now, const wire::Started& started,
                                 const AssociationTerms& terms) {
   setup_.establish(terms);
-  congestion_->on_handshake(terms.took);
+  congestion_.on_handshake(terms.took);
   prober_.size().agree(terms.payload_bytes, wire::overhead_bytes(terms.protection));
   window_.open(started.window_packets, started.window_epoch, terms.took);
   // A tag over the payload, or encryption, needs packets with headers.
@@ -104,7 +104,7 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
       placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
   if (placing_) refresh_waits();
   const Duration fabric = acks_.read_paths(now, ack, arrived_at, round_trip(),
-                                           {flight_, paths_, *congestion_}, sample, repaired_from);
+                                           {flight_, paths_, congestion_}, sample, repaired_from);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path);
@@ -123,7 +123,7 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
   collect_losses(now, sample);
   sample.round_trip = round_trip();
   sample.limited = window_.take_limited();
-  congestion_->on_ack(sample);
+  congestion_.on_ack(sample);
   rate_.on_delivered(acked.in_flight * packet_bytes());
   if (gate_.on_ack(now, {.network_limited = sample.limited,
                          .backlogged = streams_.has_next(),
@@ -208,7 +208,7 @@ void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& ne
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), data_takes);
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
-  congestion_->on_ack(sample);
+  congestion_.on_ack(sample);
   refresh_lossy(now, stream);
   prober_.on_progress();
 }
@@ -220,7 +220,7 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
                          .acked = static_cast<double>(stopped.acked),
                          .forgone = static_cast<double>(stopped.forgone),
                          .loss_budget = stream.lossy().hop_share()};
-  congestion_->on_ack(sample);
+  congestion_.on_ack(sample);
   refresh_lossy(now, stream);
   prober_.on_progress();
 }
@@ -240,7 +240,7 @@ void SendAssociation::refresh_lossy(Time now, SendStream& stream, bool is_silent
 }
 
 void SendAssociation::report_window(Time now) const {
-  const auto packets = static_cast<std::uint64_t>(congestion_->window());
+  const auto packets = static_cast<std::uint64_t>(congestion_.window());
   config_.tell({now, peer_token(), "window after losses or silence, in packets:", packets});
 }
 
@@ -274,7 +274,7 @@ Time SendAssociation::next_timeout() const {
   if (!setup_.established()) return kNever;
   Time next = std::min(prober_.next_timeout(owes_progress()), flight_.deadline());
   if (placing_) next = std::min(next, placing_->next_timeout());
-  if (window_.in_flight() < window_.most(congestion_->window()) && streams_.has_next())
+  if (window_.in_flight() < window_.most(congestion_.window()) && streams_.has_next())
     return std::min(next, pacer_.next());
   return next;
 }
@@ -285,12 +285,12 @@ void SendAssociation::on_timeout(Time now) {
   if (flight_.deadline() <= now) {
     AckSample sample{.now = now, .round_trip = round_trip()};
     collect_losses(now, sample);
-    if (!losses_.empty()) congestion_->on_ack(sample);
+    if (!losses_.empty()) congestion_.on_ack(sample);
   }
   if (prober_.on_timeout(now, probe_terms(), owes_progress())) {
     streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream, true); });
     if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
-      congestion_->on_stall(now);
+      congestion_.on_stall(now);
       report_window(now);
     }
   }

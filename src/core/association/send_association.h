@@ -17,7 +17,7 @@
 #include "core/channel/frame_writer.h"
 #include "core/config.h"
 #include "core/congestion/burst.h"
-#include "core/congestion/congestion.h"
+#include "core/congestion/queue/queue_congestion.h"
 #include "core/congestion/endpoint_rate.h"
 #include "core/congestion/pacer.h"
 #include "core/counters.h"
@@ -147,7 +147,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   void for_each_asking(Time now, const SendStream& stream, const ChunkRef& first, std::size_t count,
                        const Ask& ask) {
     const bool follows = streams_.has_next();
-    SendWindow::AskTerms terms = window_.ask_terms(now, congestion_->window());
+    SendWindow::AskTerms terms = window_.ask_terms(now, congestion_.window());
     terms.unneeded = fits_alone(stream, first, terms.most);
     const std::size_t end = follows ? count : count - 1;
     const auto next = [&](std::size_t from) { return window_.next_asking(now, terms, from, end); };
@@ -185,7 +185,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   Flight flight_;
   PathSet paths_;
   std::unique_ptr<SendPlacing> placing_;  // null: no card places data
-  std::unique_ptr<CongestionControl> congestion_;
+  QueueCongestion congestion_;
   Pacer pacer_;
   AckReader acks_;
   SendWindow window_;

@@ -44,10 +44,10 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   if (!pacer_.may_send(now)) return false;
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
-  const double limit = window_.limit(congestion_->window());
+  const double limit = window_.limit(congestion_.window());
   // The value that replaces an unknown RTT would spread the first packets over too long a time.
   const Duration round = acks_.rtt().smoothed_or(setup_.terms().shortest());
-  const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
+  const Duration packet_time = Pacer::packet_time(round, limit, congestion_.in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
   const auto among = placing_ ? placing_->paths_for(now, flight_, first) : PathSet::Among{};
@@ -169,7 +169,7 @@ void SendAssociation::on_run_sent(Time now, SendStream& stream, std::size_t pack
 // Sends the next piece of the chunk in cut_. Returns true if it was padded.
 bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
                                  wire::TxPacket& out) {
-  const bool asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
+  const bool asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_.window());
   const SentChunk& sent = cut_.sent();
   const ChunkRef& chunk = cut_.chunk();
   const std::uint32_t payload_bytes = prober_.size().payload_bytes();
@@ -235,7 +235,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
                                        std::size_t whole) {
   const std::uint32_t payload_bytes = setup_.terms().payload_bytes;
   std::size_t count = 0;
-  double most = window_.most(congestion_->window());
+  double most = window_.most(congestion_.window());
   if (cut_.pending()) {
     const Bitmap* const acked = acked_of(cut_.chunk());
     if (acked == nullptr || acked->test(cut_.chunk().chunk)) cut_.drop();
@@ -257,7 +257,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     chunk->stream = stream->number();
     const ChunkView view = queue.view(*chunk);
     if (window_.in_flight() >= most) {
-      window_.note_stopped(congestion_->window(), view.message_bytes / payload_bytes);
+      window_.note_stopped(congestion_.window(), view.message_bytes / payload_bytes);
       pacer_.on_other_limit();
       break;
     }
@@ -266,7 +266,7 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     if (bytes > burst_.bytes) burst_.left = 0;
     if (burst_.left == 0) {
       if (!begin_burst(now, *stream, *chunk, view)) break;
-      most = window_.most(congestion_->window());
+      most = window_.most(congestion_.window());
     }
     if (!room_for_unit(out.size() - count, whole)) break;
     std::size_t run = run_packets(queue, *chunk, out.size() - count, most);

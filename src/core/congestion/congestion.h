@@ -2,9 +2,6 @@
 // acknowledgements, not single packets of single paths, which path_set handles.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -57,14 +54,5 @@ class CongestionControl {
   virtual double window() const = 0;
   virtual bool in_slow_start() const = 0;
 };
-
-// The algorithms that a job can choose (DLCP_CONGESTION).
-enum class CongestionKind : std::uint8_t {
-  kQueue,  // queue_congestion: estimates base delay and jitter, keeps the queue short
-  kNscc,   // nscc_congestion: uses marks and delay together, for fabrics whose switches mark
-};
-
-// `target_delay`: queueing delay to aim at; 0: the default of the algorithm.
-std::unique_ptr<CongestionControl> make_congestion(CongestionKind kind, Duration target_delay);
 
 }  // namespace dlcp::core

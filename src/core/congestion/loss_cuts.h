@@ -1,4 +1,4 @@
-// When losses reduce the window, by how much, and when such a cut is undone. All algorithms use it.
+// When losses reduce the window, by how much, and when such a cut is undone.
 // A loss rate above a tolerance is congestion; random loss below it is not. Licensed losses are
 // intended drops of switches: there, more than half of what the licences allow is congestion. If
 // the receiver reports within a few rounds that the packets of a cut were only late, the cut is

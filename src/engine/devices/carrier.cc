@@ -37,7 +37,6 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   static const CodingCost cost = measure_coding_cost();
   config.compression.encode_s_per_byte = cost.encode_s_per_byte;
   config.compression.decode_s_per_byte = cost.decode_s_per_byte;
-  config.congestion = settings.congestion;
   config.target_delay =
       settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;
   config.eager_bytes = settings.eager_bytes;

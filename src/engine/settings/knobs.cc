@@ -106,18 +106,9 @@ constexpr Knob kKnobs[] = {
      "lossless compression of floating-point messages (docs/compression.md); "
      "`auto`: if it shortens the transfer",
      [](Settings& s, const KnobValue& v) { s.compression = kCompressionModes[v.integer]; }},
-    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|nscc",
-     "congestion control: `queue` measures each path's base delay and jitter, and keeps the "
-     "queueing delay short compared with them; `nscc` uses ECN marks and delay, as Ultra Ethernet "
-     "does, for "
-     "fabrics that mark",
-     [](Settings& s, const KnobValue& v) {
-       s.congestion = static_cast<core::CongestionKind>(v.integer);
-     }},
     {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
-     "target queueing delay of congestion control; `queue` uses a share of the base delay if "
-     "that is more, and adds some for jitter; auto: 30, with `nscc` 15, over "
-     "Soft-RoCE 10000",
+     "target queueing delay of congestion control, which uses a share of the base delay if "
+     "that is more, and adds some for jitter; auto: 30, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "data that a connection may send before the receive is known to be posted",

@@ -13,7 +13,6 @@
 
 #include "collective/exchange/layout.h"
 #include "compression/gate.h"
-#include "core/congestion/congestion.h"
 #include "datapath/address/ip_address.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
@@ -46,8 +45,7 @@ struct Settings {
   std::size_t receive_buffer_bytes = 0;  // 0: the largest that is permitted
   std::size_t send_buffer_bytes = 0;
   compression::Mode compression{};
-  core::CongestionKind congestion{};
-  Duration target_delay{0};  // 0: depends on algorithm and datapath
+  Duration target_delay{0};  // 0: depends on the datapath
   std::size_t eager_bytes = 0;
   bool gso = false;
   bool gro = false;

@@ -73,7 +73,7 @@ Figure failure_figure(const FigureWishes& wishes) {
                                          "paths",
                                          kStormLasts / 1ms));
   for (const Misfortune& one : kAll) {
-    for (const Contender contender : {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc}) {
+    for (const Contender contender : {Contender::kDlcp, Contender::kNscc}) {
       Setting setting;
       setting.fabric = paper_fabric(wishes.quick);
       setting.contender = contender;

@@ -7,7 +7,7 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr Contender kAll[] = {Contender::kDlcp,  Contender::kDlcpNscc, Contender::kNscc,
+constexpr Contender kAll[] = {Contender::kDlcp,  Contender::kNscc,
                               Contender::kDctcp, Contender::kPfabric,  Contender::kPias,
                               Contender::kNdp,   Contender::kRoce};
 

@@ -30,7 +30,6 @@ Figure permutation_figure(const FigureWishes& wishes) {
   for (const std::size_t count : paths) {
     add("nscc", Contender::kNscc, count, 1, bytes);
     add("dlcp", Contender::kDlcp, count, 1, bytes);
-    add("dlcp-nscc", Contender::kDlcpNscc, count, 1, bytes);
   }
   const std::vector<double> shapes =
       wishes.quick ? std::vector<double>{1} : std::vector<double>{1, 4};
@@ -38,7 +37,6 @@ Figure permutation_figure(const FigureWishes& wishes) {
     for (const std::uint64_t size : {bytes, 10 * bytes}) {
       add("nscc", Contender::kNscc, 0, shape, size);
       add("dlcp", Contender::kDlcp, 0, shape, size);
-      add("dlcp-nscc", Contender::kDlcpNscc, 0, shape, size);
       add("dctcp", Contender::kDctcp, 0, shape, size);
       add("pfabric", Contender::kPfabric, 0, shape, size);
     }

@@ -30,7 +30,7 @@ class Simulate(unittest.TestCase):
         self.assertEqual(figure["figure"], "F4")
         self.assertEqual(figure["seeds"], [1, 2])
         self.assertIn("fabric", figure["parameters"])
-        self.assertEqual({row["transport"] for row in figure["rows"]}, {"dlcp", "dlcp-nscc", "nscc", "dctcp", "pfabric", "pias", "ndp", "roce"})
+        self.assertEqual({row["transport"] for row in figure["rows"]}, {"dlcp", "nscc", "dctcp", "pfabric", "pias", "ndp", "roce"})
         for row in figure["rows"]:
             self.assertEqual(list(row), ["case", "transport", "metric", "unit", "value", "low", "high"])
             self.assertLessEqual(row["low"], row["value"])

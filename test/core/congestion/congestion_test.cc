@@ -1,4 +1,4 @@
-#include "core/congestion/congestion.h"
+#include "core/congestion/queue/queue_congestion.h"
 
 #include "catch.h"
 #include "core/congestion/pacer.h"
@@ -10,7 +10,6 @@ namespace {
 
 // Plays rounds of 1 ms, in each of which a window of packets is acknowledged.
 struct Rounds {
-  explicit Rounds(CongestionKind kind) : owned(make_congestion(kind, 0us)), control(*owned) {}
   void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
@@ -37,43 +36,37 @@ struct Rounds {
       control.on_ack(sample);
     }
   }
-  std::unique_ptr<CongestionControl> owned;
-  CongestionControl& control;
+  QueueCongestion control{0us};
   Time now = time_from_ns(0);
   bool limited = true;
 };
 
-// For tests that hold for every algorithm.
-CongestionKind any_kind() {
-  return GENERATE(CongestionKind::kQueue, CongestionKind::kNscc);
-}
-
 }  // namespace
 
 TEST_CASE("the window doubles while the network is empty") {
-  Rounds r(any_kind());
+  Rounds r;
   const double before = r.control.window();
   r.play(3, 50us);
   CHECK(r.control.window() == Approx(8 * before));
 }
 
 TEST_CASE("the first round ends as soon as an ACK shows that a round trip is short") {
-  const auto control = make_congestion(CongestionKind::kQueue, 0us);
+  QueueCongestion control{0us};
   Time now = time_from_ns(1'000'000);
   AckSample sample{.now = now, .round_trip = 1ms, .acked = 1, .limited = true};
-  control->on_ack(sample);  // names no packet that would show the round trip
+  control.on_ack(sample);  // names no packet that would show the round trip
   sample.round_trip = 10us;
   sample.acked = 8;
   for (int i = 0; i < 20; ++i) {
     sample.now = now += 10us;
-    control->on_delay(now, 10us, 0ns);
-    control->on_ack(sample);
+    control.on_delay(now, 10us, 0ns);
+    control.on_ack(sample);
   }
-  CHECK(control->window() > 40);
+  CHECK(control.window() > 40);
 }
 
 TEST_CASE("the window does not grow while the sender does not fill it") {
-  Rounds r(any_kind());
+  Rounds r;
   r.limited = false;
   const double before = r.control.window();
   r.play(20, 50us);
@@ -81,7 +74,7 @@ TEST_CASE("the window does not grow while the sender does not fill it") {
 }
 
 TEST_CASE("one percent of random loss does not cut the window, ten percent do") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(4, 50us);
   const double before = r.control.window();
   r.play(10, 50us, 0.01);
@@ -92,9 +85,8 @@ TEST_CASE("one percent of random loss does not cut the window, ten percent do") 
 }
 
 TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
-  const CongestionKind kind = any_kind();
-  Rounds few(kind);
-  Rounds many(kind);
+  Rounds few;
+  Rounds many;
   few.play(5, 50us);
   many.play(5, 50us);
   few.play(30, 50us, 0, 0.05);
@@ -103,7 +95,7 @@ TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
 }
 
 TEST_CASE("a stall leaves two packets, and the window recovers quickly") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(5, 50us);
   r.control.on_stall(r.now);
   CHECK(r.control.window() == 2);
@@ -112,7 +104,7 @@ TEST_CASE("a stall leaves two packets, and the window recovers quickly") {
 }
 
 TEST_CASE("the window never falls below a quarter packet") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(1, 50us);
   r.play(100, 100ms);
   CHECK(r.control.window() >= 0.25);
@@ -170,7 +162,7 @@ TEST_CASE("after a pause the sending time of one burst follows the free packets 
 }
 
 TEST_CASE("losses within half of the budget do not slow a licensed sender; larger losses do") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(3, 50us);
   const double before = r.control.window();
   r.play_licensed(50, 0.08, 0.2);
@@ -181,7 +173,7 @@ TEST_CASE("losses within half of the budget do not slow a licensed sender; large
 }
 
 TEST_CASE("a small budget makes a sender no slower than an exact one, and bounds its growth") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(4, 50us);
   const double before = r.control.window();
   r.play_licensed(20, 0.02, 0.01);
@@ -193,7 +185,7 @@ TEST_CASE("a small budget makes a sender no slower than an exact one, and bounds
 
 TEST_CASE(
     "while licensed packets are lost, at most 1.25 times the delivered packets are in flight") {
-  Rounds r(any_kind());
+  Rounds r;
   r.play(4, 50us);
   for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent
     r.now += 1ms;

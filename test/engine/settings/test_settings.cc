@@ -46,7 +46,6 @@ TEST_CASE("the core's built-in values equal the table's defaults") {
   CHECK(core.burst_packets_max == defaults.burst_packets_max);
   CHECK(core.peer_timeout == defaults.peer_timeout);
   CHECK(core.protection == defaults.protection);
-  CHECK(core.congestion == defaults.congestion);
   CHECK(core.target_delay == defaults.target_delay);
   CHECK(core.eager_bytes == defaults.eager_bytes);
   CHECK(core.licence_bytes_min == defaults.loss_bytes_min);

@@ -24,7 +24,6 @@ std::unique_ptr<PathFlow> make_flow(SharedPath& path, Contender kind, const Cont
   }
   core::Config core;
   core.receive_capacity_bytes = std::size_t{256} << 20;  // credit must not limit here
-  core.congestion = config.congestion;
   return std::make_unique<DlcpFlow>(path, core, seed, config.placed);
 }
 

@@ -21,7 +21,6 @@ struct ContestConfig {
   Duration stagger{0};  // between the starts of two flows
   double rounds = 200;  // length of the run, in round trips of the empty path
   int bins = 50;
-  core::CongestionKind congestion = core::CongestionKind::kQueue;
   bool placed = false;  // the cards of DLCP's hosts place data (core/placement)
 };
 

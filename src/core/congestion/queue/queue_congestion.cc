@@ -67,7 +67,8 @@ constexpr double kStandingWindowLeast = 16;
 }  // namespace
 
 QueueCongestion::QueueCongestion(Duration target_delay)
-    : target_least_(ns(target_delay)), window_(kWindowFirst) {}
+    : target_least_(ns(target_delay > Duration::zero() ? target_delay : kQueueTarget)),
+      window_(kWindowFirst) {}
 
 void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   base_.add(now, delay, round_trip_);

@@ -21,6 +21,7 @@ inline constexpr Duration kQueueTarget = std::chrono::microseconds(30);
 
 class QueueCongestion final : public CongestionControl {
  public:
+  // `target_delay`: queueing delay to aim at; 0: kQueueTarget.
   explicit QueueCongestion(Duration target_delay);
 
   void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
