@@ -13,10 +13,14 @@ inline constexpr Duration kUnknownRoundTrip = std::chrono::milliseconds(1);
 
 class RttEstimator {
  public:
+  // How long the handshake took.
+  void expect(Duration handshake) { expected_ = std::min(handshake, Duration::max() / kMost); }
   void add(Duration sample) {
     sample = std::max(sample, Duration(1));
     newest_shortest_ = std::min(newest_shortest_, sample);
     if (++samples_ % kShortestOf == 0) shortest_ = std::exchange(newest_shortest_, Duration::max());
+    sample =
+        std::min(sample, kMost * (has_sample() ? smoothed_ : std::max(expected_, Duration(1))));
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -47,6 +51,12 @@ class RttEstimator {
   }
 
  private:
+  // A longer sample counts as this many times the estimate. After a pause of the path (flow control
+  // of Ethernet, a link that retrains), each packet that it held reports the length of the pause,
+  // and the sender would fit its pace to that.
+  static constexpr int kMost = 2;
+
+  Duration expected_ = Duration::max() / kMost;  // until the first sample
   Duration smoothed_{0};
   Duration variation_{0};
   static constexpr unsigned kShortestOf = 64;

@@ -7,9 +7,9 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr Contender kAll[] = {Contender::kDlcp,  Contender::kNscc,
-                              Contender::kDctcp, Contender::kPfabric,  Contender::kPias,
-                              Contender::kNdp,   Contender::kRoce};
+constexpr Contender kAll[] = {Contender::kDlcp,    Contender::kNscc, Contender::kDctcp,
+                              Contender::kPfabric, Contender::kPias, Contender::kNdp,
+                              Contender::kRoce};
 
 struct Crowd {
   std::size_t senders;

@@ -100,11 +100,9 @@ TEST_CASE("an impossible scenario is refused with its line and the valid values"
   CHECK_THAT(
       refusal("fabric: {shape: leaf-spine, leaves: 1000, hosts_per_leaf: 9, spines: 1}\n" + load),
       Contains("9000 hosts; give 2 to 4096"));
-  CHECK_THAT(
-      refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
-      Contains(
-          "line 3: 'tcp' is not a transport; give one or more of dlcp, nscc, dctcp, "
-          "pfabric, pias, ndp, roce"));
+  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
+             Contains("line 3: 'tcp' is not a transport; give one or more of dlcp, nscc, dctcp, "
+                      "pfabric, pias, ndp, roce"));
   CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("give roce or udp"));
   CHECK_THAT(refusal(kFabric + load + "mtu: 99999\n"), Contains("give 1280 to 9000"));
   CHECK_THAT(refusal(kFabric + load + "routing: random\n"), Contains("give hash or adaptive"));

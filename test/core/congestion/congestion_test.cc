@@ -1,7 +1,6 @@
-#include "core/congestion/queue/queue_congestion.h"
-
 #include "catch.h"
 #include "core/congestion/pacer.h"
+#include "core/congestion/queue/queue_congestion.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

@@ -36,8 +36,8 @@ TEST_CASE("a fat tree of radix 16 has 1024 hosts, and a quarter of the uplinks a
 
 TEST_CASE("every transport delivers a permutation, and equal seeds give equal times") {
   for (const Contender contender :
-       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp,
-        Contender::kPfabric, Contender::kPias, Contender::kNdp, Contender::kRoce}) {
+       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric,
+        Contender::kPias, Contender::kNdp, Contender::kRoce}) {
     INFO(name_of(contender));
     const Setting setting = small(contender);
     const Workload workload = permutation(setting.fabric.hosts(), 300'000, 5);
@@ -70,8 +70,8 @@ TEST_CASE("cards that place data deliver a permutation, with and without loss") 
 
 TEST_CASE("every transport repairs silent loss") {
   for (const Contender contender :
-       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp,
-        Contender::kPfabric, Contender::kPias, Contender::kNdp, Contender::kRoce}) {
+       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric,
+        Contender::kPias, Contender::kNdp, Contender::kRoce}) {
     INFO(name_of(contender));
     Setting setting = small(contender);
     setting.loss = 0.01;

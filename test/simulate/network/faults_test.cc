@@ -120,5 +120,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("after a pause of 20 ms at the receiver's port, data arrives at the normal rate again") {
+  for (const Duration after : {0us, 30us, 300us}) {
+    Workload workload;
+    for (const HostIndex from : {1u, 2u}) {
+      Step step;
+      step.transfer.from = from;
+      step.transfer.to = 0;
+      step.transfer.bytes = 4 * kBytes;
+      workload.push_back(step);
+    }
+    Setting setting;
+    setting.fabric = leaf_spine(1, 3, 1, Wire{}, Wire{});
+    setting.limit = 1s;
+    setting.storm = PauseStorm{0, after, 20ms};
+    const Outcome stormy = run(setting, workload);
+    REQUIRE(stormy.ended);
+    INFO(stormy.took.count() << " ns, paused after " << after.count() << " ns");
+    CHECK(stormy.took < 26ms);
+  }
+}
+
 }  // namespace
 }  // namespace dlcp::simulate
