@@ -140,7 +140,29 @@ Result<Opened> open_door(const Place& place) {
   return opened;
 }
 
-void serve_jobs(Front& front, const std::string& metrics_file) {
+// The file of --metrics; an empty name: none.
+class MetricsFile {
+ public:
+  explicit MetricsFile(std::string path) : path_(std::move(path)) {}
+
+  Status write(Front& front) const {
+    return path_.empty() ? Status(Unit{}) : write_text_file(path_, front.metrics());
+  }
+  // Prints an error unless it is that of the previous update.
+  void update(Front& front) {
+    const Status written = write(front);
+    const std::string error = written ? "" : written.error().message();
+    if (!error.empty() && error != error_)
+      std::fprintf(stderr, "dlcp-hub: --metrics: %s\n", error.c_str());
+    error_ = error;
+  }
+
+ private:
+  const std::string path_;
+  std::string error_;
+};
+
+void serve_jobs(Front& front, MetricsFile& metrics) {
   Time written{};
   bool drains = false;
   while (end_signals < 2 && !(end_signals == 1 && front.jobs() == 0)) {
@@ -151,15 +173,15 @@ void serve_jobs(Front& front, const std::string& metrics_file) {
     }
     front.serve(100ms);
     const Time now = engine::steady_now();
-    if (!metrics_file.empty() && now - written >= 1s) {
+    if (now - written >= 1s) {
       written = now;
-      (void)write_text_file(metrics_file, front.metrics());
+      metrics.update(front);
     }
   }
   front.end_all("the hub received a second signal and ended its jobs");
   for (int turn = 0; turn < 10 && front.jobs() > 0; ++turn)
     front.serve(100ms);
-  if (!metrics_file.empty()) (void)write_text_file(metrics_file, front.metrics());
+  metrics.update(front);
 }
 
 Status serve(const ServeOptions& options) {
@@ -192,14 +214,17 @@ Status serve(const ServeOptions& options) {
                  "dlcp-hub: no --token-file is set: any host that can connect to TCP %s can use "
                  "this hub's memory\n",
                  opened->name.c_str());
-  std::fprintf(stderr, "dlcp-hub: ready at %s\n", opened->name.c_str());
   FrontOptions front_options = options.front;
   front_options.memory_max = *memory;
   Drivers drivers(options.processors);
   Front front(
       std::move(opened->door), front_options, std::move(tenants).value(), drivers,
       [](const std::string& line) { std::fprintf(stderr, "dlcp-hub: %s\n", line.c_str()); });
-  serve_jobs(front, options.metrics);
+  MetricsFile metrics(options.metrics);
+  if (const auto written = metrics.write(front); !written)
+    return usage("--metrics: " + written.error().what, written.error().hint);
+  std::fprintf(stderr, "dlcp-hub: ready at %s\n", opened->name.c_str());
+  serve_jobs(front, metrics);
   return Unit{};
 }
 

@@ -97,6 +97,48 @@ class Serving(Words):
             self.assertRegex(line, r'^(# (HELP|TYPE) dlcp_hub_\w+ .+|dlcp_hub_\w+(\{\w+="[\w-]+"\})? \d+)$')
         self.assertEqual(len(re.findall("^# TYPE", text, re.MULTILINE)), len(re.findall("^# HELP", text, re.MULTILINE)))
 
+    def test_metrics_that_cannot_be_written_are_reported(self):
+        self.refused("--metrics: cannot write '/no/such/folder/x'", "--listen", "127.0.0.1:0", "--metrics",
+                     "/no/such/folder/x")
+        place, away = self.folder / "place", self.folder / "away"
+        place.mkdir()
+        hub = Hub(self, "--metrics", str(place / "x"))
+        place.rename(away)
+        self.assertIn(f"--metrics: cannot write '{place}/x'", hub.process.stderr.readline())
+        away.rename(place)
+        (place / "x").unlink()
+        end = time.monotonic() + 20
+        while not (place / "x").exists():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        hub.process.send_signal(signal.SIGTERM)
+        self.assertEqual(hub.process.wait(20), 0)
+        self.assertNotIn("cannot write", hub.process.stderr.read())  # an error is printed once
+
+    def test_at_its_limit_of_open_files_it_says_so_once_and_waits(self):
+        hub = Hub(self)
+        proc = pathlib.Path("/proc", str(hub.process.pid))
+
+        def ticks():
+            return sum(map(int, (proc / "stat").read_text(encoding="utf-8").rsplit(") ", 1)[1].split()[11:13]))
+        before = resource.prlimit(hub.process.pid, resource.RLIMIT_NOFILE)
+        open_files = len(list((proc / "fd").iterdir()))
+        resource.prlimit(hub.process.pid, resource.RLIMIT_NOFILE, (open_files + 2, before[1]))
+        callers = [socket.create_connection(("127.0.0.1", hub.port), 10) for _ in range(10)]
+        for caller in callers:
+            self.addCleanup(caller.close)
+        self.assertIn("cannot accept connections of ranks now: Too many open files; raise the limit",
+                      hub.process.stderr.readline())
+        used = ticks()
+        time.sleep(1)
+        self.assertLess(ticks() - used, os.sysconf("SC_CLK_TCK") / 10)
+        resource.prlimit(hub.process.pid, resource.RLIMIT_NOFILE, before)
+        for caller in callers:
+            self.assertTrue(caller.recv(1))  # the challenge: all are accepted now
+        hub.process.send_signal(signal.SIGTERM)
+        self.assertEqual(hub.process.wait(20), 0)
+        self.assertNotIn("cannot accept", hub.process.stderr.read())
+
     def test_a_signal_ends_it_if_it_has_no_jobs(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             hub = Hub(self)

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "engine/host/clock.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -17,6 +18,8 @@ using engine::steady_now;
 
 constexpr std::size_t kStrangersMax = 64;  // at a time; a new one replaces the oldest
 constexpr Duration kSpeaksWithin = 5s;
+constexpr Duration kDoorPause = 500ms;
+constexpr Duration kShutLogPause = 60s;
 constexpr std::uint32_t kRanksMax = 256;
 constexpr std::uint16_t kHubsMax = 256;
 constexpr std::uint32_t kTimeoutMax = 3600;
@@ -32,7 +35,8 @@ Front::Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& d
       say_(std::move(say)) {}
 
 void Front::serve(Duration wait) {
-  std::vector<pollfd> ready{{door_.socket.get(), POLLIN, 0}};
+  const bool is_shut = steady_now() < door_shut_until_;
+  std::vector<pollfd> ready{{is_shut ? -1 : door_.socket.get(), POLLIN, 0}};
   std::vector<Seat*> seats;
   for (Seat& seat : seats_) {
     ready.push_back({seat.socket.get(), POLLIN, 0});
@@ -50,7 +54,7 @@ void Front::serve(Duration wait) {
 void Front::accept() {
   for (;;) {
     Fd socket(::accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.valid()) return;
+    if (!socket.valid()) return pause_door(errno);
     const int yes = 1;
     (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
@@ -60,6 +64,20 @@ void Front::accept() {
     seats_.push_back({std::move(socket), Caller(challenge), steady_now(), nullptr});
     send(seats_.back(), seats_.back().caller.challenge());
   }
+}
+
+// Without resources for another connection, accept() fails and the door stays readable, so poll()
+// would return at once.
+void Front::pause_door(int error) {
+  if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return;
+  const Time now = steady_now();
+  door_shut_until_ = now + kDoorPause;
+  if (shut_logged_at_ && now - *shut_logged_at_ < kShutLogPause) return;
+  shut_logged_at_ = now;
+  say_(
+      fmt::format("cannot accept connections of ranks now: {}; raise the limit on open files "
+                  "(ulimit -n, LimitNOFILE= of a unit)",
+                  system_text(error)));
 }
 
 void Front::hear(Seat& seat) {

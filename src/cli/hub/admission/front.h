@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ class Front {
   };
 
   void accept();
+  void pause_door(int error);
   void hear(Seat& seat);
   void let_in(Seat& seat);
   std::string why_not(const Caller& caller) const;
@@ -78,6 +80,8 @@ class Front {
   std::uint64_t memory_ = 0;
   std::map<std::string, std::uint64_t> refused_;  // by reason
   bool drains_ = false;
+  Time door_shut_until_{};              // no connection is accepted before this time
+  std::optional<Time> shut_logged_at_;  // time of the last log line about it
 };
 
 }  // namespace dlcp::cli
