@@ -50,20 +50,35 @@ Result<std::unique_ptr<SwitchLine>> SwitchLine::open(const collective::SwitchNam
   addrinfo* found = nullptr;
   const std::string port = std::to_string(name.port + rank);
   const int status = ::getaddrinfo(name.host.c_str(), port.c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, [](addrinfo* a) {
+  const std::shared_ptr<const addrinfo> list(found, [](addrinfo* a) {
     if (a != nullptr) ::freeaddrinfo(a);
   });
   if (status != 0 || found == nullptr) {
     return no_way(text,
                   fmt::format("cannot find host '{}': {}", name.host, ::gai_strerror(status)));
   }
-  Fd socket(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.valid() || ::connect(socket.get(), found->ai_addr, found->ai_addrlen) != 0)
-    return no_way(text, system_text(errno));
-  // SO_RCVBUFFORCE exceeds net.core.rmem_max and needs root.
-  for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
-    (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
-  return std::unique_ptr<SwitchLine>(new SwitchLine(std::move(socket), text));
+  std::unique_ptr<SwitchLine> line(new SwitchLine(text, list));
+  if (auto taken = line->take_next_address(); !taken) return taken.error();
+  return line;
+}
+
+Status SwitchLine::take_next_address() {
+  int error = 0;
+  for (const addrinfo* each = addresses_.get(); each != nullptr; each = each->ai_next) {
+    const addrinfo& to = *next_;
+    next_ = to.ai_next != nullptr ? to.ai_next : addresses_.get();
+    Fd socket(::socket(to.ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.valid() || ::connect(socket.get(), to.ai_addr, to.ai_addrlen) != 0) {
+      error = errno;
+      continue;
+    }
+    // SO_RCVBUFFORCE exceeds net.core.rmem_max and needs root.
+    for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
+      (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
+    socket_ = std::move(socket);
+    return Unit{};
+  }
+  return no_way(text_, system_text(error));
 }
 
 unsigned SwitchLine::packets_held() const {
@@ -173,7 +188,10 @@ void SwitchLine::say_hello(Time now) {
 
 // Handles an error that the kernel reports about an earlier packet.
 void SwitchLine::on_error(int error, Time now) {
-  if (error == ECONNREFUSED) refused_ = std::min(refused_, now);
+  if (error != ECONNREFUSED) return;
+  refused_ = std::min(refused_, now);
+  // The switch may listen on another address of its host, or begin to listen on this one later.
+  if (!greeted_ && addresses_->ai_next != nullptr) (void)take_next_address();
 }
 
 void SwitchLine::on_heard(Time now) {

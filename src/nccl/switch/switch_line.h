@@ -3,6 +3,7 @@
 // it sends a query to test that the switch still answers.
 #pragma once
 
+#include <netdb.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -58,8 +59,12 @@ class SwitchLine {
     std::array<mmsghdr, kBatch> headers;
   };
 
-  SwitchLine(Fd socket, std::string text) : socket_(std::move(socket)), text_(std::move(text)) {}
+  SwitchLine(std::string text, std::shared_ptr<const addrinfo> addresses)
+      : text_(std::move(text)), addresses_(std::move(addresses)), next_(addresses_.get()) {}
 
+  // Takes the next address of the switch's host to which there is a route; begins again after the
+  // last one.
+  Status take_next_address();
   void receive(Time now);
   void transmit(Time now);
   void say_hello(Time now);
@@ -69,6 +74,8 @@ class SwitchLine {
 
   Fd socket_;
   const std::string text_;
+  const std::shared_ptr<const addrinfo> addresses_;
+  const addrinfo* next_;  // of the addresses
   Batch received_;
   Batch sent_;
   std::unique_ptr<collective::SwitchHello> hello_;

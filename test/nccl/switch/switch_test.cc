@@ -1,5 +1,6 @@
 // All-reduces through a simulated switch, beside others by direct exchange: the ranks are in one
 // process, and the test passes the calls' lengths.
+#include "host_names.h"
 #include "switch_ranks.h"
 
 namespace {
@@ -139,6 +140,20 @@ TEST_CASE("if one rank has no lengths, no sum uses the switch, and the log says 
   CHECK_THAT(ranks.comm(2).by_switch->take_change(),
              Contains("does not report tensor lengths to all ranks"));
   CHECK(ranks.comm(2).by_switch->take_change().empty());
+}
+
+TEST_CASE("a switch is reached if only one of its host name's addresses answers") {
+  Server server(2);  // at 127.0.0.1, the second address of this name
+  const std::string name = server.name();
+  Ranks ranks(std::vector<std::string>(2, kTwoAddresses + name.substr(name.find(':'))));
+  REQUIRE(ranks.connected());
+  Floats floats(2, 1000, DataType::kFloat32);
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    REQUIRE(calls.start(rank, floats.call(rank)));
+  REQUIRE(calls.finish());
+  CHECK(floats.worst() <= kBound);
+  CHECK(ranks.comm(0).by_switch->counts().by_switch == 1);
 }
 
 TEST_CASE("an unusable switch is refused on all ranks with the reason") {
