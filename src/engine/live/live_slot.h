@@ -34,7 +34,8 @@ class LiveSlot {
 
   // Only one thread may write at a time.
   void write(const Row& row) {
-    const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    if (before == 0) before = words_[0].load(std::memory_order_relaxed);
     sequence_.store(before | 1, std::memory_order_relaxed);
     const auto* from = reinterpret_cast<const std::byte*>(&row);
     for (std::size_t i = 0; i < kWords; ++i) {
@@ -44,7 +45,15 @@ class LiveSlot {
     }
     sequence_.store((before | 1) + 1, std::memory_order_release);
   }
-  void clear() { sequence_.store(0, std::memory_order_release); }
+  // Keeps the sequence number in the first word, which is unused now: if the next row got a number
+  // that an earlier one had, a reader could take parts of both for one row.
+  void clear() {
+    const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    if (before == 0) return;
+    sequence_.store(before | 1, std::memory_order_relaxed);
+    words_[0].store(before, std::memory_order_release);
+    sequence_.store(0, std::memory_order_release);
+  }
 
   // nullopt if the slot is empty, or if no consistent read was possible (the writer died while
   // writing).

@@ -235,6 +235,24 @@ TEST_CASE("a reader never gets a mixture of two versions of a row") {
   CHECK(seen == 2000);
 }
 
+TEST_CASE("a row in a slot that was cleared has a number that no earlier row had") {
+  auto slot = std::make_unique<LiveSlot<LiveDevice>>();
+  const auto sequence = [&] {
+    std::uint64_t number = 0;  // the first member
+    std::memcpy(&number, static_cast<const void*>(slot.get()), sizeof number);
+    return number;
+  };
+  std::uint64_t last = 0;
+  for (int row = 0; row < 3; ++row) {
+    slot->write(LiveDevice{});
+    CHECK(sequence() > last);
+    last = sequence();
+    slot->clear();
+    slot->clear();
+    CHECK_FALSE(slot->read().has_value());
+  }
+}
+
 TEST_CASE("a page without a row for each lane says how many lanes it lacks") {
   auto file = LiveFile::create("1");
   REQUIRE(file.ok());
