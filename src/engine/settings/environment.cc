@@ -50,7 +50,9 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>{};
-    return Error{ErrorCode::kInvalidUsage, system_text(errno), ""};
+    const bool too_many = errno == EMFILE || errno == ENFILE;
+    return Error{ErrorCode::kInvalidUsage, system_text(errno),
+                 too_many ? "raise the limit on open files (ulimit -n)" : ""};
   }
   std::string text;
   char piece[4096];

@@ -49,9 +49,10 @@ Error unknown_name(std::string_view name, std::string_view origin) {
                              : "'dlcp knobs' lists all settings"};
 }
 
-Error unreadable(const char* knob, const std::string& path, const std::string& why) {
-  return {ErrorCode::kInvalidUsage, fmt::format("{} = '{}': cannot be read: {}", knob, path, why),
-          "make it readable for this user, or name another file"};
+Error unreadable(const char* knob, const std::string& path, const Error& why) {
+  return {ErrorCode::kInvalidUsage,
+          fmt::format("{} = '{}': cannot be read: {}", knob, path, why.what),
+          why.hint.empty() ? "make it readable for this user, or name another file" : why.hint};
 }
 
 Result<std::vector<Assignment>> from_file(const Variables& environment, const FileReader& read_file,
@@ -61,7 +62,7 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   path_origin = chosen != nullptr ? "environment" : "default";
   if (path.empty()) return std::vector<Assignment>{};
   auto text = read_file(path);
-  if (!text) return unreadable(kConfigKnob, path, text.error().what);
+  if (!text) return unreadable(kConfigKnob, path, text.error());
   if (!text.value().has_value()) {
     if (chosen == nullptr) return std::vector<Assignment>{};
     return Error{ErrorCode::kInvalidUsage,
@@ -143,7 +144,7 @@ std::optional<wire::Key> parse_secret(std::string_view text) {
 Result<std::string> read_named(const char* knob, const std::string& path,
                                const FileReader& read_file, const char* hint) {
   auto text = read_file(path);
-  if (!text) return unreadable(knob, path, text.error().what);
+  if (!text) return unreadable(knob, path, text.error());
   if (!text.value().has_value()) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("{} = '{}': no such file", knob, path),
                  hint};

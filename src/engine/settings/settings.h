@@ -91,7 +91,7 @@ struct Settings {
 // networks (NCCL_SOCKET_IFNAME, NCCL_SOCKET_FAMILY, NCCL_IB_HCA).
 using Variables = std::vector<std::pair<std::string, std::string>>;
 // Returns the text of a file; nullopt if there is no such file. The `what` of an error contains
-// only the reason; the caller adds the file and the setting that names it.
+// only the reason; the caller adds the file, the setting that names it, and a hint if it has none.
 using FileReader = std::function<Result<std::optional<std::string>>(const std::string& path)>;
 // The text of the file that a setting names, which must exist. `hint` states what to do if it does
 // not.

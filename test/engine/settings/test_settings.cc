@@ -5,6 +5,7 @@
 #include "engine/settings/environment.h"
 #include "engine/settings/knobs.h"
 #include "engine/settings/settings.h"
+#include "no_open_files.h"
 
 namespace {
 
@@ -222,6 +223,14 @@ TEST_CASE("the error for an unreadable file has the setting that names it") {
           std::string(knob) + " = '/etc': cannot be read: Is a directory; make it readable for " +
               "this user, or name another file");
   }
+  const auto refused = [] {
+    const dlcp::test::NoOpenFiles limit;
+    return dlcp::engine::load_settings({}, dlcp::engine::read_text_file);
+  }();
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message() ==
+        "DLCP_CONFIG = '/etc/dlcp.conf': cannot be read: Too many open files; raise the limit on "
+        "open files (ulimit -n)");
   CHECK(dlcp::engine::read_text_file("/etc").error().what == "Is a directory");
   CHECK_FALSE(dlcp::engine::read_text_file("/no/such").value().has_value());
 }
