@@ -1,6 +1,5 @@
 """Licences to lose, for single communicators. The tool alone knows how they are written as numbers."""
 
-import math
 import subprocess
 
 from dlcp.installation import tool_path
@@ -12,7 +11,8 @@ def traffic_class(budget, *, priority=None, type=None):
     0 makes it exact whatever the whole job may lose. `priority` is "learned" (default), "urgent" or "bulk"; `type`
     states the element type, "fp32", "fp16" or "bf16", where NCCL cannot tell it. By a budget the caller states that
     these reductions are sums or averages: docs/bounded-loss.md. ValueError says what is wrong with a value."""
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not math.isfinite(budget):
+    # The comparison accepts integers of any size, which math.isfinite() does not.
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not abs(budget) <= 1:
         raise ValueError(f"budget is {budget!r}: give a number, 0 (exact) or 1e-6 to 0.25")
     command = [tool_path("dlcp"), "traffic-class", "--budget", format(budget, ".9g")]
     for option, value in (("--priority", priority), ("--type", type)):
