@@ -139,6 +139,26 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual((code, set(bad)), (0, {"path_mtu"}))
         self.assertEqual(report["path"]["mtu_there"], 1700)
 
+    def test_the_smallest_mtu_of_jobs_is_enough_for_all_checks(self):
+        rig.netns("set", PREFIX, "portmtu=576", "only=p1")
+        code, report, bad = self.probe()
+        bad.pop("path_delay", None)
+        self.assertEqual((code, set(bad)), (0, {"path_mtu"}), bad)
+        self.assertEqual((bad["path_mtu"]["level"], report["path"]["mtu_both_ways"]), ("warn", 576))
+        for host in (0, 1):
+            subprocess.run(["ip", "-n", f"{PREFIX}{host}", "link", "set", "dev", "eth0", "mtu", "576"], check=True)
+        code, report, bad = self.probe()
+        bad.pop("path_delay", None)
+        self.assertEqual((code, bad), (0, {}))
+        self.assertEqual([f["level"] for f in self.pairs], ["ok"], self.pairs)
+
+    def test_a_smaller_path_than_jobs_need_is_a_failure(self):
+        rig.netns("set", PREFIX, "portmtu=560", "only=p1")
+        code, report, bad = self.probe()
+        bad.pop("path_delay", None)
+        self.assertEqual((code, set(bad)), (3, {"path_mtu"}), bad)
+        self.assertEqual(report["path"]["mtu_there"], 560)
+
     def test_an_interface_is_too_small_only_where_jobs_fail(self):
         for mtu, level in ((1000, "ok"), (576, "ok"), (575, "fail")):
             subprocess.run(["ip", "-n", f"{PREFIX}0", "link", "set", "dev", "eth0", "mtu", str(mtu)], check=True)

@@ -25,6 +25,7 @@ PathMeasurement healthy() {
   m.there.open = {50000, 60000};
   m.back.open = {51000, 61000};
   m.route_mtu = m.mtu_forward = m.mtu_both = 9000;
+  m.mtu_needed = 576;
   for (const TrafficClassRow& row : kTrafficClasses)
     m.marks.push_back({row.traffic_class, tos_of(row), tos_of(row), tos_of(row)});
   for (std::uint16_t port = 50000; port < 50016; ++port)
@@ -96,12 +97,13 @@ TEST_CASE("a path with a smaller MTU than its interface is a warning with the di
   CHECK_THAT(finding.fix, Contains("DLCP_MTU=1500"));
 }
 
-TEST_CASE("a path that cannot carry control frames is a failure from 1279 bytes down") {
+TEST_CASE("a path is a failure only if its MTU is below the one that jobs need") {
   PathMeasurement m = healthy();
-  m.mtu_forward = m.mtu_both = 1280;
+  m.mtu_forward = m.mtu_both = 576;
   CHECK(find(judge(m), "path_mtu").level == Level::kWarn);
-  m.mtu_forward = m.mtu_both = 1279;
+  m.mtu_forward = m.mtu_both = 575;
   CHECK(find(judge(m), "path_mtu").level == Level::kFail);
+  CHECK_THAT(find(judge(m), "path_mtu").fix, Contains("packets of at least 576 bytes"));
 }
 
 TEST_CASE("a rewritten DSCP is named with both values and the direction") {
@@ -293,6 +295,7 @@ PairResult pair_of(std::size_t here, std::size_t there, bool works) {
   measured.there.open = measured.back.open = {50'000};
   measured.answers = true;
   measured.route_mtu = measured.mtu_forward = measured.mtu_both = 1500;
+  measured.mtu_needed = 576;
   measured.lanes.push_back({});
   pair.measurement = measured;
   return pair;
@@ -362,4 +365,14 @@ TEST_CASE(
   CHECK_FALSE(decode_device_answer(8, frame));
   CHECK_FALSE(decode_device_question(frame));
   CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
+
+  // A short answer has the devices for which there is room.
+  DeviceAnswer many = answer;
+  many.devices.resize(40, many.devices[1]);
+  const auto brief = encode_device_question(7, kDeviceFrameBytesMin);
+  CHECK(decode_device_question(brief) == 7);
+  const auto part = decode_device_answer(7, encode_device_answer(7, many, brief.size()));
+  REQUIRE(part);
+  CHECK(part->devices.size() > 30);
+  CHECK(part->devices.size() < 40);
 }

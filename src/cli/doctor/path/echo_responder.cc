@@ -110,7 +110,7 @@ bool EchoResponder::send_devices(const MarkSocket& socket, const MarkSocket::Rec
   const std::uint16_t port =
       ntohs(from->family == datapath::IpFamily::kV4 ? received.from.v4.sin_port
                                                     : received.from.v6.sin6_port);
-  const auto answer = encode_device_answer(*session, {*from, port, devices_});
+  const auto answer = encode_device_answer(*session, {*from, port, devices_}, received.size);
   (void)socket.send(answer, 0, {&received.from, &received.to, 0});
   return true;
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <span>
 
+#include "datapath/udp/udp_datapath.h"
 #include "util/statistics/median.h"
 
 namespace dlcp::cli {
@@ -15,11 +16,11 @@ namespace {
 
 constexpr int kAttempts = 6;  // at 20% loss in each direction, one in 500 series of attempts fails
 constexpr std::size_t kPortsCalled = 8;
-constexpr std::size_t kSmallestMtu = 576;
 constexpr std::size_t kLargestIpPacket = 65535;
 // Common MTUs, tried in ascending order before the exact value is searched between two of them.
-constexpr std::array<std::size_t, 6> kUsualMtus = {1280, 1420, 1500, 4200, 9000, 9216};
-constexpr std::size_t kLossPacketBytes = 1200;
+// Jobs need the first, with IPv6 the second.
+constexpr std::array<std::size_t, 8> kUsualMtus = {576, 596, 1280, 1420, 1500, 4200, 9000, 9216};
+constexpr std::size_t kLossPacketBytes = 1200;  // or what the path carries, if that is less
 constexpr Duration kPatienceMin = 40ms;
 
 Duration local_clock() {
@@ -81,11 +82,12 @@ Result<PathMeasurement> PathProbe::measure() {
   if (!result.answers) return result;
   result.route_mtu = std::min(sockets_.front().route_mtu(), kLargestIpPacket);
   if (result.route_mtu == 0) result.route_mtu = kUsualMtus.back();
+  result.mtu_needed = datapath::udp_mtu_min(options_.peer.family);
   result.mtu_forward = largest(result.route_mtu, false);
   result.mtu_both = largest(result.mtu_forward, true);
   for (const TrafficClassRow& row : kTrafficClasses)
     result.marks.push_back(probe_marks(row));
-  result.lanes = probe_lanes();
+  result.lanes = probe_lanes(std::min(kLossPacketBytes, result.mtu_both));
   return result;
 }
 
@@ -159,7 +161,7 @@ bool PathProbe::passes(std::size_t packet_bytes, bool both_ways) {
 
 std::size_t PathProbe::largest(std::size_t limit, bool both_ways) {
   if (passes(limit, both_ways)) return limit;
-  std::size_t good = kSmallestMtu;
+  std::size_t good = header_bytes(options_.peer.family) + wire::kEchoFrameBytesMin;  // knock()'s
   std::size_t bad = limit;
   for (const std::size_t mtu : kUsualMtus) {
     if (mtu >= limit) break;
@@ -169,7 +171,7 @@ std::size_t PathProbe::largest(std::size_t limit, bool both_ways) {
     }
     good = mtu;
   }
-  while (bad - good > 1) {
+  while (bad > good + 1) {
     const std::size_t middle = good + (bad - good) / 2;
     (passes(middle, both_ways) ? good : bad) = middle;
   }
@@ -187,7 +189,7 @@ MarkResult PathProbe::probe_marks(const TrafficClassRow& row) {
   return result;
 }
 
-std::vector<LaneResult> PathProbe::probe_lanes() {
+std::vector<LaneResult> PathProbe::probe_lanes(std::size_t packet_bytes) {
   const std::uint8_t tos = tos_of(row_of(TrafficClass::kExact));
   const std::size_t total = options_.probes * sockets_.size();
   std::vector<LaneResult> lanes(sockets_.size());
@@ -214,7 +216,7 @@ std::vector<LaneResult> PathProbe::probe_lanes() {
   const Duration begin = local_clock();
   for (std::size_t n = 0; n < total; ++n) {
     const std::size_t lane = n % sockets_.size();
-    (void)send(lane, kLossPacketBytes, 0, tos);
+    (void)send(lane, packet_bytes, 0, tos);
     ++lanes[lane].sent;
     const Duration due = begin + static_cast<std::int64_t>(n + 1) * options_.interval;
     do {

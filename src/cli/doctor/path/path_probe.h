@@ -49,6 +49,7 @@ struct PathMeasurement {
   PortsResult back;             // local ports, for packets from the listener first
   bool answers = false;         // probes of data ports are answered
   std::size_t route_mtu = 0;    // of the local route, IP header included
+  std::size_t mtu_needed = 0;   // the least with which jobs run
   std::size_t mtu_forward = 0;  // largest IP packet that arrived at the peer
   std::size_t mtu_both = 0;     // largest IP packet whose answer also arrived
   std::vector<MarkResult> marks;
@@ -77,7 +78,7 @@ class PathProbe {
   bool passes(std::size_t packet_bytes, bool both_ways);
   std::size_t largest(std::size_t limit, bool both_ways);
   MarkResult probe_marks(const TrafficClassRow& row);
-  std::vector<LaneResult> probe_lanes();
+  std::vector<LaneResult> probe_lanes(std::size_t packet_bytes);
   void conclude(std::size_t lane, LaneResult& result);
 
   int send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,

@@ -8,8 +8,7 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kMtuNeeded = 1280;  // of the probes
-constexpr double kLossOfFault = 0.01;     // a higher loss indicates a fault, not only congestion
+constexpr double kLossOfFault = 0.01;  // a higher loss indicates a fault, not only congestion
 constexpr std::uint8_t kEcnBits = 3;
 constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
@@ -66,12 +65,12 @@ Finding judge_mtu(const PathMeasurement& m) {
   finding.value =
       fmt::format("{} bytes towards the peer, {} in both directions; the interface has {}",
                   m.mtu_forward, m.mtu_both, m.route_mtu);
-  if (m.mtu_both < kMtuNeeded) {
+  if (m.mtu_both < m.mtu_needed) {
     finding.level = Level::kFail;
     finding.fix = fmt::format(
-        "raise the MTU of the path to {}, which these checks need; jobs run "
-        "with less (576, with IPv6 596), but slowly",
-        kMtuNeeded);
+        "raise the MTU of the path: with this address family DLCP needs packets of at least {} "
+        "bytes",
+        m.mtu_needed);
   } else if (m.mtu_both < m.route_mtu) {
     finding.level = Level::kWarn;
     finding.value += m.mtu_both < m.mtu_forward ? "; the way back has the smaller MTU" : "";

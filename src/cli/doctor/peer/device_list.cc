@@ -20,8 +20,8 @@ constexpr std::size_t kHeadBytes = 16;
 constexpr std::size_t kNameBytesMax = 64;
 
 std::vector<std::byte> frame_of(std::string_view magic, std::uint64_t session,
-                                std::string_view text) {
-  std::vector<std::byte> frame(kDeviceFrameBytes);
+                                std::string_view text, std::size_t bytes) {
+  std::vector<std::byte> frame(bytes);
   std::memcpy(frame.data(), magic.data(), magic.size());
   std::memcpy(frame.data() + magic.size(), &session, sizeof session);
   const auto kept = std::as_bytes(std::span(text.substr(0, frame.size() - kHeadBytes)));
@@ -30,7 +30,7 @@ std::vector<std::byte> frame_of(std::string_view magic, std::uint64_t session,
 }
 
 std::optional<std::uint64_t> session_in(std::string_view magic, std::span<const std::byte> frame) {
-  if (frame.size() != kDeviceFrameBytes ||
+  if (frame.size() < kDeviceFrameBytesMin || frame.size() > kDeviceFrameBytes ||
       std::memcmp(frame.data(), magic.data(), magic.size()) != 0)
     return std::nullopt;
   std::uint64_t session = 0;
@@ -68,24 +68,25 @@ Result<std::vector<NamedDevice>> devices_of_this_host() {
   return devices;
 }
 
-std::vector<std::byte> encode_device_question(std::uint64_t session) {
-  return frame_of(kQuestion, session, {});
+std::vector<std::byte> encode_device_question(std::uint64_t session, std::size_t bytes) {
+  return frame_of(kQuestion, session, {}, bytes);
 }
 
 std::optional<std::uint64_t> decode_device_question(std::span<const std::byte> frame) {
   return session_in(kQuestion, frame);
 }
 
-std::vector<std::byte> encode_device_answer(std::uint64_t session, const DeviceAnswer& answer) {
+std::vector<std::byte> encode_device_answer(std::uint64_t session, const DeviceAnswer& answer,
+                                            std::size_t bytes) {
   std::string text =
       fmt::format("{} {}\n", datapath::to_string(answer.seen_from), answer.seen_port);
   for (const NamedDevice& device : answer.devices) {
     auto ip = device.ip;
     ip.scope = 0;  // valid only on this host
     const std::string line = fmt::format("{} {}\n", device.name, datapath::to_string(ip));
-    if (text.size() + line.size() <= kDeviceFrameBytes - kHeadBytes) text += line;
+    if (text.size() + line.size() <= bytes - kHeadBytes) text += line;
   }
-  return frame_of(kAnswer, session, text);
+  return frame_of(kAnswer, session, text, bytes);
 }
 
 std::optional<DeviceAnswer> decode_device_answer(std::uint64_t session,

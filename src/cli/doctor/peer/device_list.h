@@ -3,7 +3,7 @@
 // source address of the question, which reveals NAT.
 //
 // Both begin with a magic (8 bytes) and the asker's session (8 bytes), followed by text that is
-// padded with zeros. The answer is never longer than the question. Its text: "ADDRESS PORT
+// padded with zeros. The answer is as long as the question. Its text: "ADDRESS PORT
 // ", then "NAME ADDRESS
 // " for each device.
 #pragma once
@@ -36,13 +36,18 @@ struct DeviceAnswer {
   std::vector<NamedDevice> devices;
 };
 
+// Lengths of questions: the usual one, which is also the largest, and the largest that every path
+// over which jobs run can carry.
 inline constexpr std::size_t kDeviceFrameBytes = 1200;
+inline constexpr std::size_t kDeviceFrameBytesMin = 548;
 
-std::vector<std::byte> encode_device_question(std::uint64_t session);
+std::vector<std::byte> encode_device_question(std::uint64_t session,
+                                              std::size_t bytes = kDeviceFrameBytes);
 // The session, if the frame is a question.
 std::optional<std::uint64_t> decode_device_question(std::span<const std::byte> frame);
-// Devices that do not fit are left out.
-std::vector<std::byte> encode_device_answer(std::uint64_t session, const DeviceAnswer& answer);
+// `bytes`: the length of the question. Devices that do not fit are left out.
+std::vector<std::byte> encode_device_answer(std::uint64_t session, const DeviceAnswer& answer,
+                                            std::size_t bytes = kDeviceFrameBytes);
 std::optional<DeviceAnswer> decode_device_answer(std::uint64_t session,
                                                  std::span<const std::byte> frame);
 

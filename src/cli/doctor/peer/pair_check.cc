@@ -4,6 +4,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -16,7 +17,10 @@ namespace {
 
 constexpr std::size_t kPairPaths = 4;
 constexpr std::size_t kPairProbes = 10;
-constexpr int kQuestions = 3;
+// Lengths of the questions in turn. Only a path with a small MTU needs the short ones, whose
+// answers have room for fewer devices.
+constexpr std::array kQuestions = {kDeviceFrameBytes, kDeviceFrameBytes, kDeviceFrameBytesMin,
+                                   kDeviceFrameBytesMin};
 constexpr Duration kAnswerWait = 300ms;
 
 struct Asked {
@@ -27,9 +31,9 @@ struct Asked {
 std::optional<Asked> ask(const datapath::IpAddress& peer, const std::vector<std::uint16_t>& ports,
                          const ProbeSource& from) {
   const std::uint64_t session = random_session();
-  const auto question = encode_device_question(session);
   std::vector<std::byte> buffer(2 * kDeviceFrameBytes);
-  for (int attempt = 0; attempt < kQuestions; ++attempt) {
+  for (const std::size_t bytes : kQuestions) {
+    const auto question = encode_device_question(session, bytes);
     for (const std::uint16_t port : ports) {
       auto socket = from.open(peer.family);
       if (!socket || !socket->connect(datapath::socket_address(peer, port))) continue;
