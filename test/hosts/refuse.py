@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a program under a kernel that refuses some socket calls, as sandboxes and unusual kernels do (a seccomp filter).
 
-refuse.py [--option LEVEL.NAME]... [--family FAMILY]... -- PROGRAM [ARGUMENT...]
+refuse.py [--option LEVEL.NAME]... [--family FAMILY]... [--call NAME=ERROR]... -- PROGRAM [ARGUMENT...]
 --option: setsockopt and getsockopt of this option fail with ENOPROTOOPT; LEVEL and NAME are numbers
---family: socket() of this address family, a number, fails with EAFNOSUPPORT"""
+--family: socket() of this address family, a number, fails with EAFNOSUPPORT
+--call: this call fails with this error (bind=EACCES)"""
 
 import argparse
 import ctypes
@@ -13,8 +14,8 @@ import platform
 import struct
 import sys
 
-CALLS = {"x86_64": {"socket": 41, "setsockopt": 54, "getsockopt": 55},
-         "aarch64": {"socket": 198, "setsockopt": 208, "getsockopt": 209}}
+CALLS = {"x86_64": {"socket": 41, "bind": 49, "setsockopt": 54, "getsockopt": 55, "timerfd_create": 283},
+         "aarch64": {"socket": 198, "bind": 200, "setsockopt": 208, "getsockopt": 209, "timerfd_create": 85}}
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06      # of classic BPF: a word of the call, jump if equal, return
 NUMBER, ARGUMENTS = 0, 16                   # where struct seccomp_data has the call and its arguments (8 bytes each)
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
@@ -39,6 +40,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--family", action="append", default=[], type=int)
+    parser.add_argument("--call", action="append", default=[])
     chosen = parser.parse_args(own)
     calls = CALLS.get(platform.machine())
     if not program or calls is None:
@@ -50,6 +52,9 @@ def main():
             instructions += rule(calls[call], ((1, level), (2, name)), errno.ENOPROTOOPT)
     for family in chosen.family:
         instructions += rule(calls["socket"], ((0, family),), errno.EAFNOSUPPORT)
+    for call in chosen.call:
+        name, error = call.split("=")
+        instructions += rule(calls[name], (), getattr(errno, error))
     instructions.append((RETURN, 0, 0, ALLOW))
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     buffer = ctypes.create_string_buffer(code, len(code))

@@ -50,9 +50,14 @@ ExitCode fail(const Error& error, ExitCode code) {
 Findings host_findings() {
   const NcclSettings nccl = read_nccl_settings();
   nccl.apply();  // as NCCL does before it loads a plugin
-  Findings all = {check_kernel(kernel_release()), check_segmentation(), check_merging()};
-  for (const auto& part :
-       {check_socket_buffers(), check_marks_over_loopback(), check_settings_and_interfaces()})
+  Findings all = {check_kernel(kernel_release())};
+  Findings sockets = check_sockets();
+  if (sockets.empty()) {
+    sockets = {check_segmentation(), check_merging()};
+    for (const auto& part : {check_socket_buffers(), check_marks_over_loopback()})
+      sockets.insert(sockets.end(), part.begin(), part.end());
+  }
+  for (const auto& part : {sockets, check_settings_and_interfaces()})
     all.insert(all.end(), part.begin(), part.end());
   for (Finding& finding : check_plugin())
     all.push_back(std::move(finding));

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 import rig  # noqa: E402
 
+REFUSE = pathlib.Path(__file__).resolve().parents[2] / "hosts" / "refuse.py"
 PREFIX = f"doc{os.getpid() % 10000}x"
 DLCP = ""
 
@@ -182,6 +183,15 @@ class DoctorNetwork(unittest.TestCase):
         code, _, bad = self.probe()
         self.assertEqual(code, 3)
         self.assertIn("--listen", bad["path"]["fix"])
+
+    def test_a_policy_that_forbids_the_ports_is_a_failure(self):
+        done = subprocess.run([sys.executable, str(REFUSE), "--call", "bind=EACCES", "--", DLCP, "doctor", "--json"],
+                              capture_output=True, text=True, check=False)
+        found = {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
+        self.assertEqual((done.returncode, found["udp_socket"]["level"]), (3, "fail"))
+        self.assertTrue(found["udp_socket"]["value"].endswith("Permission denied"), found["udp_socket"])
+        self.assertIn("seccomp", found["udp_socket"]["fix"])
+        self.assertNotIn("udp_segment", found)
 
     def test_a_host_without_loopback_is_not_reported_as_an_old_kernel(self):
         done = subprocess.run(["unshare", "--net", DLCP, "doctor", "--json"], capture_output=True, text=True, check=False)

@@ -9,6 +9,7 @@
 #include "cli/doctor/path/path_probe.h"
 #include "cli/doctor/path/path_report.h"
 #include "cli/doctor/peer/peer_name.h"
+#include "no_open_files.h"
 
 using namespace dlcp;
 using namespace dlcp::cli;
@@ -141,6 +142,18 @@ TEST_CASE("a responder forgets old probers, and answers only valid requests") {
   (void)responder.serve(100ms);
   CHECK(responder.invalid_requests() == 1);
   CHECK_FALSE(socket->receive(buffer, 20ms).has_value());
+}
+
+TEST_CASE("a host on which no UDP socket can be opened is a failure with the reason") {
+  CHECK(check_sockets().empty());
+  const Findings findings = [] {
+    const dlcp::test::NoOpenFiles limit;
+    return check_sockets();
+  }();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].level == Level::kFail);
+  CHECK(findings[0].value == "cannot open a UDP socket: Too many open files");
+  CHECK_THAT(findings[0].fix, Contains("ulimit -n"));
 }
 
 TEST_CASE("the capabilities of this kernel's sockets are detected by use") {

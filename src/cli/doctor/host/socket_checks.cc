@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <optional>
+#include <random>
 #include <vector>
 
 #include "cli/doctor/host/system_file.h"
 #include "cli/doctor/path/mark_socket.h"
+#include "datapath/udp/udp_socket.h"
 #include "dlcp/traffic_class.h"
+#include "util/rng.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::cli {
@@ -110,7 +114,8 @@ Finding check_marks(IpFamily family) {
 
 // The buffer of a socket that requests `wanted`, halved because the kernel doubles the request.
 std::uint64_t granted(int option, int force_option, std::uint64_t wanted) {
-  const Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) fd = Fd(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int value = static_cast<int>(wanted);
   if (::setsockopt(fd.get(), SOL_SOCKET, force_option, &value, sizeof value) != 0)
     (void)::setsockopt(fd.get(), SOL_SOCKET, option, &value, sizeof value);
@@ -138,6 +143,19 @@ Finding check_buffer(const char* check, const char* sysctl, int option, int forc
 }
 
 }  // namespace
+
+Findings check_sockets() {
+  Rng rng(std::random_device{}());
+  std::optional<Error> error;
+  for (const IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+    datapath::UdpSocketOptions options;
+    options.local_ip.family = family;
+    const auto opened = datapath::open_udp_socket(options, rng);
+    if (opened) return {};
+    if (!error) error = opened.error();
+  }
+  return {{"udp_socket", Level::kFail, error->what, error->hint}};
+}
 
 Finding check_segmentation() {
   Finding finding{"udp_segment", Level::kOk, "", ""};

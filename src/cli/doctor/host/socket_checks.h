@@ -5,6 +5,8 @@
 
 namespace dlcp::cli {
 
+// A failure if no UDP socket can be opened on the ports of data; empty if one can.
+Findings check_sockets();
 Finding check_segmentation();          // UDP_SEGMENT: one send, many datagrams
 Finding check_merging();               // UDP_GRO: many datagrams, one receive
 Findings check_marks_over_loopback();  // DSCP and ECN per datagram, IPv4 and IPv6
