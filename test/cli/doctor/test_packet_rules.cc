@@ -56,6 +56,13 @@ TEST_CASE("a NIC that the job does not use may receive the packets for one in th
   CHECK(check_shared_subnets({card("eth3", "10.0.3.1")}, {unused, other}).empty());
 }
 
+TEST_CASE("a service address on loopback does not compete with a NIC of the same subnet") {
+  const auto nic = card("eth0", "10.0.0.1");
+  auto lo = card("lo", "10.0.0.7");
+  lo.is_loopback = true;
+  CHECK(check_shared_subnets({nic}, {lo, nic}).empty());
+}
+
 TEST_CASE("a strict reverse-path filter is a risk if another NIC is in the same subnet") {
   std::string proc = (std::filesystem::temp_directory_path() / "dlcp-filter-XXXXXX").string();
   REQUIRE(::mkdtemp(proc.data()) != nullptr);
