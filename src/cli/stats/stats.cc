@@ -1,7 +1,9 @@
 // `dlcp stats`: the activity of running processes, printed once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,14 +50,9 @@ ExitCode stats(const StatsOptions& options) {
       problems.push_back(fmt::format("process {}: {}", page.pid(), snapshot.error().message()));
       continue;
     }
-    if (snapshot->missing != 0) {
-      problems.push_back(
-          fmt::format("process {}: {} of its lanes and communicators are not shown, so its sums "
-                      "are too low; use fewer lanes (DLCP_LANES) or fewer communicators",
-                      page.pid(), snapshot->missing));
-    }
     processes.push_back(std::move(snapshot).value());
   }
+  std::ranges::move(missing_rows(processes), std::back_inserter(problems));
   for (const std::string& problem : problems)
     fmt::print(stderr, "dlcp stats: {}\n", problem);
   // Writes metrics even if no job runs, so that the absence of jobs does not look like an outage.

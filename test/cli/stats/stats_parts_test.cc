@@ -189,6 +189,15 @@ TEST_CASE("top shows NCCL's rank if the launcher sets none") {
   CHECK(top_rows({one}, {one}, {})[0].rank.empty());
 }
 
+TEST_CASE("a process whose page lacks rows is named") {
+  ProcessSnapshot one = process(10, "", 1), other = process(11, "", 1);
+  CHECK(missing_rows({one, other}).empty());
+  other.missing = 3;
+  const auto lines = missing_rows({one, other});
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Contains("process 11: 3 of its lanes and communicators are not shown"));
+}
+
 TEST_CASE("top prints that nothing runs instead of an empty table") {
   const auto lines = top_lines({}, 60, 10);
   REQUIRE(lines.size() == 1);

@@ -1,5 +1,7 @@
 #include "cli/stats/pages/snapshot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -56,6 +58,17 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
 std::string ProcessSnapshot::device_name(std::uint32_t device) const {
   const bool known = device < devices.size() && !devices[device].name.view().empty();
   return known ? std::string(devices[device].name.view()) : "?";
+}
+
+std::vector<std::string> missing_rows(const std::vector<ProcessSnapshot>& processes) {
+  std::vector<std::string> lines;
+  for (const ProcessSnapshot& process : processes)
+    if (process.missing != 0)
+      lines.push_back(
+          fmt::format("process {}: {} of its lanes and communicators are not shown, so its sums "
+                      "are too low; use fewer lanes (DLCP_LANES) or fewer communicators",
+                      process.pid, process.missing));
+  return lines;
 }
 
 std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,

@@ -30,6 +30,9 @@ struct ProcessSnapshot {
 
 ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page);
 
+// For each process whose page lacks rows, a sentence that says so.
+std::vector<std::string> missing_rows(const std::vector<ProcessSnapshot>& processes);
+
 std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
                        core::Counter counter);
 

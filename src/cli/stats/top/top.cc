@@ -66,13 +66,16 @@ ExitCode print_once(const TopOptions& options) {
   const auto after = look(options.selection, false);
   if (!after) return fail(after.error(), ExitCode::kUsage);
   auto rows = top_rows(before.value(), after.value(), Clock::now() - begin);
+  const auto missing = missing_rows(after.value());
+  for (const std::string& line : missing)
+    fmt::print(stderr, "dlcp top: {}\n", line);
   sort_rows(rows, TopOrder::kSent);
   if (options.json)
     fmt::print("{}\n", json_text(to_json(rows), 2));
   else
     for (const std::string& line : top_lines(rows, 80, 0))
       fmt::print("{}\n", line);
-  return ExitCode::kOk;
+  return missing.empty() ? ExitCode::kOk : ExitCode::kTransport;
 }
 
 ExitCode run(const TopOptions& options) {
@@ -94,7 +97,9 @@ ExitCode run(const TopOptions& options) {
         paths ? "p processes" : fmt::format("s sort ({})  p paths", name_of(order));
     std::vector<std::string> lines = {
         fmt::format("dlcp top {}  q quit  {}", time_now(), keys).substr(0, width)};
-    const std::size_t room = std::max<std::size_t>(height, 2) - 1;
+    if (const auto missing = missing_rows(last); !missing.empty() && height > 2)
+      lines.push_back(missing.front().substr(0, width));
+    const std::size_t room = std::max<std::size_t>(height, lines.size() + 1) - lines.size();
     for (std::string& line : paths ? path_lines(last, width, room) : top_lines(rows, width, room))
       lines.push_back(std::move(line));
     screen.draw(lines);
@@ -131,7 +136,7 @@ void add_top(CLI::App& app, ExitCode& exit_code) {
       command,
       "SENT and RECV are Gb/s of payload. RESENT is a share of SENT; LOST is a share of the "
       "bytes received under a licence. P99 covers the messages sent since the start. Exit: 0; 2 "
-      "usage error.",
+      "usage error; 3 one table, without some of a process's lanes or communicators.",
       [&exit_code, options] { exit_code = run(*options); });
 }
 
