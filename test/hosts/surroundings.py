@@ -84,6 +84,12 @@ def sandbox_without_netlink(net):
 
 
 @layout
+def sandbox_without_timers(net):
+    return usual(net, wrap=refusing("--call", "timerfd_create=EPERM"),
+                 refused_with=("helper thread of a device: Operation not permitted", "timerfd"))
+
+
+@layout
 def few_open_files(net):
     return usual(net, wrap=("prlimit", "--nofile=48", "--"))
 

@@ -200,7 +200,7 @@ class Spread {
     port_ = engine::Port(std::move(opened));
     const auto begin = sends ? open_sending() : open_receiving();
     for (const auto& engine : engines_)
-      engine->start_helper(lanes > 1);
+      (void)engine->start_helper(lanes > 1);
     while (bundle_.empty()) {
       for (const auto& engine : engines_)
         engine->drive();

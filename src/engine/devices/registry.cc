@@ -249,11 +249,8 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
         on_failure(*raw, context, error);
       },
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
-  if (!opened->engine->start_helper(lane.count > 1)) {
-    return Error{
-        ErrorCode::kSystem, "cannot start the helper thread of a device",
-        "raise the limits on threads and open files (ulimit -u, -n; in containers pids.max)"};
-  }
+  if (const Status started = opened->engine->start_helper(lane.count > 1); !started)
+    return started.error();
   open_.push_back(raw);
   said = std::move(opened_device->description);
   Engine* const engine = raw->engine.get();

@@ -50,7 +50,7 @@ Engine::~Engine() {
   helper_.stop();
 }
 
-bool Engine::start_helper(bool takes_part) {
+Status Engine::start_helper(bool takes_part) {
   {
     const std::lock_guard lock(mutex_);
     helper_runs_ = true;

@@ -34,9 +34,9 @@ class Engine {
          std::unique_ptr<Placer> placer = nullptr);  // null: placer_for() the datapath
   ~Engine();
 
-  // Starts the helper thread; until then only callers drive steps. False if the system refuses.
+  // Starts the helper thread; until then only callers drive steps. kSystem if the system refuses.
   // `takes_part`: it steps whenever packets arrive, because callers poll other lanes, too.
-  bool start_helper(bool takes_part = false);
+  Status start_helper(bool takes_part = false);
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;

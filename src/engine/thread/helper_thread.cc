@@ -11,13 +11,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "engine/host/clock.h"
+#include "util/system/system_text.h"
 
 namespace dlcp::engine {
 namespace {
@@ -44,10 +47,6 @@ void set_timer(int timer, Time when) {
   timerfd_settime(timer, TFD_TIMER_ABSTIME, &deadline, nullptr);
 }
 
-int new_timer() {
-  return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-}
-
 void close_descriptor(int& descriptor) {
   if (descriptor >= 0) {
     close(descriptor);
@@ -55,29 +54,50 @@ void close_descriptor(int& descriptor) {
   }
 }
 
+Error cannot_start(int error) {
+  const bool too_many = error == EMFILE || error == ENFILE;
+  const bool forbidden = error == EPERM || error == EACCES || error == ENOSYS;
+  return {ErrorCode::kSystem,
+          std::string("cannot start the helper thread of a device: ") + system_text(error),
+          too_many          ? "raise the limit on open files (ulimit -n)"
+          : error == EAGAIN ? "raise the limit on threads (ulimit -u; in containers pids.max)"
+          : forbidden       ? "let the sandbox, seccomp profile or SELinux policy permit threads, "
+                              "epoll, eventfd and timerfd"
+                            : ""};
+}
+
 }  // namespace
 
-bool HelperThread::start(int packets, Wake on_wake) {
+Status HelperThread::start(int packets, Wake on_wake) {
   packets_ = packets;
+  int error = open();
+  if (error == 0) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this, on_wake = std::move(on_wake)] { loop(on_wake); });
+    } catch (const std::system_error& refused) {
+      error = refused.code().value();
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  if (error == 0) return Unit{};
+  stop();
+  return cannot_start(error);
+}
+
+int HelperThread::open() {
   poll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (poll_ < 0) return errno;
   nudge_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  timer_ = new_timer();
-  alarm_ = new_timer();
-  if (poll_ < 0 || !add(poll_, nudge_) || !add(poll_, timer_) || !add(poll_, alarm_)) {
-    stop();
-    return false;
+  if (nudge_ < 0 || !add(poll_, nudge_)) return errno;
+  for (int* const timer : {&timer_, &alarm_}) {
+    *timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (*timer < 0 || !add(poll_, *timer)) return errno;
   }
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this, on_wake = std::move(on_wake)] { loop(on_wake); });
-  } catch (const std::system_error&) {
-    stop();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread_.joinable();
+  return 0;
 }
 
 void HelperThread::nudge() {

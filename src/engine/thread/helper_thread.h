@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "util/result.h"
 #include "util/time.h"
 
 namespace dlcp::engine {
@@ -26,8 +27,9 @@ class HelperThread {
   HelperThread(const HelperThread&) = delete;
   HelperThread& operator=(const HelperThread&) = delete;
 
-  // `packets` is readable while packets wait (-1: no such descriptor). False if the system refuses.
-  bool start(int packets, Wake on_wake);
+  // `packets` is readable while packets wait (-1: no such descriptor). kSystem if the system
+  // refuses.
+  Status start(int packets, Wake on_wake);
   // Wakes the thread now. Callable from any thread.
   void nudge();
   // Also wakes the thread at `when`, in addition to its own deadline. Callable from any thread, and
@@ -36,6 +38,7 @@ class HelperThread {
   void stop();
 
  private:
+  int open();  // returns 0 or the error number
   void loop(const Wake& on_wake);
   void wait(const Sleep& sleep);
   void watch(bool packets);

@@ -7,6 +7,8 @@
 
 #include "catch.h"
 #include "engine/engine_pair.h"
+#include "engine_pair.h"
+#include "no_open_files.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -29,6 +31,19 @@ TEST_CASE("helper threads alone carry a message once it is posted") {
   pair.a->stop();
   pair.b->stop();
   CHECK(in == out);
+}
+
+TEST_CASE("a helper thread that cannot start is reported with the system's reason") {
+  Pair pair;
+  const auto started = [&] {
+    const NoOpenFiles limit;
+    return pair.a->start_helper();
+  }();
+  REQUIRE_FALSE(started.ok());
+  CHECK(started.error().what == "cannot start the helper thread of a device: Too many open files");
+  CHECK_THAT(started.error().hint, Contains("ulimit -n"));
+  CHECK(pair.a->start_helper().ok());
+  pair.a->stop();
 }
 
 TEST_CASE("an application that polled for long and then stops delays no peer") {
