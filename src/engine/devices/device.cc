@@ -104,4 +104,11 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
   return devices;
 }
 
+std::optional<LogLine> unused_hcas(const Settings& settings, const std::vector<Device>& devices) {
+  if (settings.datapath != DatapathChoice::kAuto || settings.hcas.empty() ||
+      std::ranges::any_of(devices, [](const Device& each) { return each.over(kRoce) != nullptr; }))
+    return std::nullopt;
+  return unused_selection(settings, datapath::list_roce_ports());
+}
+
 }  // namespace dlcp::engine

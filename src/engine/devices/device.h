@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "datapath/datapath.h"
 #include "datapath/gpu_memory.h"
 #include "datapath/udp/interfaces/interfaces.h"
+#include "engine/host/log.h"
 #include "engine/settings/settings.h"
 #include "util/result.h"
 
@@ -50,5 +52,8 @@ datapath::GpuAccess gpu_access(const std::vector<Device>& devices, std::size_t i
                                const Settings& settings);
 
 Result<std::vector<Device>> choose_devices(const Settings& settings);
+
+// A log line if the settings name RDMA devices, but `devices` use UDP only.
+std::optional<LogLine> unused_hcas(const Settings& settings, const std::vector<Device>& devices);
 
 }  // namespace dlcp::engine

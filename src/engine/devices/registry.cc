@@ -132,6 +132,8 @@ void Registry::refresh() {
            fmt::format("device {} {} {} Mbit/s MTU {}", device.name, to_string(device.ip),
                        device.properties.speed_mbps, device.properties.mtu)});
     }
+    if (auto unused = unused_hcas(setup.settings, setup.devices); unused)
+      lines.push_back(std::move(*unused));
     if (!setup.settings.fault.empty()) {
       lines.push_back({LogLevel::kWarn, fmt::format("DLCP_FAULT={} damages all traffic on "
                                                     "purpose; unset it outside of tests",

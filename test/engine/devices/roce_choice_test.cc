@@ -89,4 +89,29 @@ TEST_CASE("a request for RoCE prefers addresses of this network namespace") {
   CHECK_FALSE(ports_on_request(settings(), {}, {}));
 }
 
+TEST_CASE("a selection without a usable port is reported, with the variable that made it") {
+  const auto selected = [](const char* variable, const char* value) {
+    const auto no_file = [](const std::string&) -> Result<std::optional<std::string>> {
+      return std::optional<std::string>();
+    };
+    return load_settings({{variable, value}}, no_file).value();
+  };
+  const auto line = unused_selection(selected("DLCP_HCA", "mlx5"), {});
+  REQUIRE(line);
+  CHECK(line->level == LogLevel::kWarn);
+  CHECK(line->text ==
+        "DLCP_HCA=mlx5 has no effect, and UDP is used: no usable RoCEv2 port matches \"mlx5\"; "
+        "RDMA ports: none");
+  // Usual on hosts whose other networks need it.
+  const auto of_nccl = unused_selection(selected("NCCL_IB_HCA", "mlx5"), {});
+  REQUIRE(of_nccl);
+  CHECK(of_nccl->level == LogLevel::kInfo);
+  CHECK_THAT(of_nccl->text, Contains("NCCL_IB_HCA=mlx5 has no effect"));
+  CHECK_FALSE(unused_selection(selected("DLCP_HCA", "^mlx5_1"), {}));
+  CHECK_FALSE(unused_selection(settings(), {}));
+  const RocePort foreign = port("mlx5_0", "ens1", {"10.0.0.5"});
+  CHECK_THAT(unused_selection(selected("DLCP_HCA", "mlx5"), {foreign})->text,
+             Contains("its ports cannot be used here"));
+}
+
 }  // namespace dlcp::engine::test

@@ -113,9 +113,15 @@ Findings check_settings_and_interfaces() {
                         "unset it outside of tests"});
   }
   std::ranges::move(interface_findings(settings.value()), std::back_inserter(findings));
-  const auto setup = engine::read_setup();
+  auto setup = engine::read_setup();
   if (!setup && count(findings, Level::kFail) == 0)
     findings.push_back({"settings", Level::kFail, setup.error().what, setup.error().hint});
+  if (!setup) return findings;
+  if (auto unused = engine::unused_hcas(setup->settings, setup->devices); unused) {
+    const bool is_own = unused->level == engine::LogLevel::kWarn;
+    findings.push_back({"hca", is_own ? Level::kWarn : Level::kOk, std::move(unused->text),
+                        is_own ? "name a usable port of the line `rdma`, or unset DLCP_HCA" : ""});
+  }
   return findings;
 }
 

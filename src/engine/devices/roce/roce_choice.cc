@@ -1,5 +1,7 @@
 #include "engine/devices/roce/roce_choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -8,6 +10,8 @@
 
 namespace dlcp::engine {
 namespace {
+
+constexpr const char* kHcaKnob = "DLCP_HCA";
 
 // True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own sockets.
 bool is_asked_for(const Settings& settings, std::string_view knob) {
@@ -57,6 +61,18 @@ std::vector<datapath::RocePort> ports_without_request(
       offers_global_address(interfaces, settings))
     std::erase_if(ports.value(), std::not_fn(has_global_address));
   return std::move(ports).value();
+}
+
+std::optional<LogLine> unused_selection(const Settings& settings,
+                                        const std::vector<datapath::RocePort>& existing) {
+  if (!datapath::NameSelection(settings.hcas).is_by_name()) return std::nullopt;
+  const bool is_own = is_asked_for(settings, kHcaKnob);
+  const auto ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
+  return LogLine{
+      is_own ? LogLevel::kWarn : LogLevel::kInfo,
+      fmt::format("{}={} has no effect, and UDP is used: {}", is_own ? kHcaKnob : "NCCL_IB_HCA",
+                  settings.hcas,
+                  ports ? "its ports cannot be used here; run `dlcp doctor`" : ports.error().what)};
 }
 
 }  // namespace dlcp::engine

@@ -1,10 +1,12 @@
 // Chooses the RoCE ports that become devices.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "datapath/udp/interfaces/interfaces.h"
 #include "datapath/verbs/device/roce_ports.h"
+#include "engine/host/log.h"
 #include "engine/settings/settings.h"
 #include "util/result.h"
 
@@ -22,5 +24,10 @@ Result<std::vector<datapath::RocePort>> ports_on_request(
 std::vector<datapath::RocePort> ports_without_request(
     const Settings& settings, std::vector<datapath::RocePort> existing,
     const std::vector<datapath::InterfaceAddress>& interfaces);
+
+// With DLCP_DATAPATH=auto, if no RoCE port is used: the log line for a user who has named some;
+// nullopt if none were named.
+std::optional<LogLine> unused_selection(const Settings& settings,
+                                        const std::vector<datapath::RocePort>& existing);
 
 }  // namespace dlcp::engine
