@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "cli/command_line/host_name.h"
 #include "datapath/udp/interfaces/interfaces.h"
+#include "util/system/host_name.h"
 
 namespace dlcp::cli {
 

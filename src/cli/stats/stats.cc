@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line/host_name.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/stats/output/formats.h"
 #include "cli/stats/pages/pages.h"
 #include "cli/stats/selection_options.h"
+#include "util/system/host_name.h"
 
 namespace dlcp::cli {
 namespace {

@@ -5,7 +5,9 @@
 
 #include <span>
 
+#include "util/system/host_name.h"
 #include "util/system/write_file.h"
+#include "util/text/file_pattern.h"
 
 namespace dlcp::engine {
 
@@ -38,10 +40,9 @@ std::string Statistics::json() const {
 }
 
 int Statistics::write(const std::string& path) const {
-  std::string name = path;
-  if (const std::size_t at = name.find("%p"); at != std::string::npos)
-    name.replace(at, 2, std::to_string(getpid()));
   const std::string text = json();
+  const std::string name =
+      file_name_of(path, {{'p', std::to_string(getpid())}, {'h', host_name()}});
   return write_file(name, std::as_bytes(std::span(text)), 0644);
 }
 

@@ -27,8 +27,8 @@ class Statistics {
   // open ("udp", "verbs") an object with its counters.
   std::string json() const;
 
-  // Writes json() to `path`, in which %p is replaced by the process ID. Returns 0 or
-  // the error number.
+  // Writes json() to `path`, in which %h is replaced by the host's name and %p by the process ID.
+  // Returns 0 or the error number.
   int write(const std::string& path) const;
 
  private:

@@ -192,7 +192,7 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) { s.live_stats = v.integer != 0; }},
     {"DLCP_STATS_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file to which the counters are written as one JSON object when the last communicator "
-     "ends; `%p` becomes the process id",
+     "ends; `%h` becomes the host, `%p` the process id",
      [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
     {"DLCP_PROFILE_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file for when each collective began and ended, for `dlcp whatif`; `%r` becomes the rank, "
@@ -201,8 +201,8 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) { s.profile_file = v.text; }},
     {"DLCP_TRACE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file to which the headers of the last packets of a lane, and the decisions between them, "
-     "are written when a connection fails; Wireshark reads it with scripts/wireshark; `%p` "
-     "becomes the process id and the lane's number",
+     "are written when a connection fails; Wireshark reads it with scripts/wireshark; `%h` "
+     "becomes the host, `%p` the process id and the lane's number",
      [](Settings& s, const KnobValue& v) { s.trace_file = v.text; }},
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
      "longest wait at the end of a job until peers confirm that they have received everything",

@@ -8,8 +8,10 @@
 
 #include "datapath/trace/capture_file.h"
 #include "engine/host/clock.h"
+#include "util/system/host_name.h"
 #include "util/system/system_text.h"
 #include "util/system/write_file.h"
+#include "util/text/file_pattern.h"
 
 namespace dlcp::engine {
 namespace {
@@ -17,10 +19,7 @@ namespace {
 constexpr std::size_t kPackets = 16384;  // 2 MB; about 50 ms at 10 Gbit/s with packets of 4 KiB
 
 std::string named(const std::string& path, std::size_t number) {
-  std::string name = path;
-  if (const std::size_t at = name.find("%p"); at != std::string::npos)
-    name.replace(at, 2, fmt::format("{}-{}", getpid(), number));
-  return name;
+  return file_name_of(path, {{'p', fmt::format("{}-{}", getpid(), number)}, {'h', host_name()}});
 }
 
 }  // namespace

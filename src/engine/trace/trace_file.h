@@ -16,7 +16,8 @@ namespace dlcp::engine {
 
 class TraceFile {
  public:
-  // In `path`, %p is replaced by the process ID, a hyphen and `number`, which distinguishes lanes.
+  // In `path`, %h is replaced by the host's name, and %p by the process ID, a hyphen and `number`,
+  // which distinguishes lanes.
   // `lane` is the lane's name for the log.
   TraceFile(const std::string& path, std::size_t number, std::string lane,
             const wire::EndpointAddress& local);

@@ -17,8 +17,10 @@
 #include "engine/settings/settings.h"
 #include "nccl/context/log.h"
 #include "util/system/fork_guard.h"
+#include "util/system/host_name.h"
 #include "util/system/system_text.h"
 #include "util/system/write_file.h"
+#include "util/text/file_pattern.h"
 #include "whatif/run/overlap.h"
 #include "whatif/run/run_file.h"
 
@@ -26,12 +28,6 @@ namespace dlcp::nccl {
 namespace {
 
 constinit std::atomic<Profile*> process_profile{nullptr};
-
-std::string host_name() {
-  char name[256] = "";
-  if (gethostname(name, sizeof name - 1) != 0) return "";
-  return name;
-}
 
 std::string load_path() {
   const auto settings =
@@ -46,22 +42,10 @@ std::string load_path() {
 }  // namespace
 
 std::string profile_file_name(const std::string& path, const whatif::Run& run) {
-  std::string name;
-  for (std::size_t i = 0; i < path.size(); i++) {
-    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
-    if (next == 'r')
-      name += run.rank >= 0 ? fmt::format("{}", run.rank) : fmt::format("pid{}", run.pid);
-    else if (next == 'h')
-      name += run.host;
-    else if (next == 'p')
-      name += fmt::format("{}", run.pid);
-    else {
-      name += path[i];
-      continue;
-    }
-    i++;
-  }
-  return name;
+  const std::string pid = fmt::format("{}", run.pid);
+  return file_name_of(path, {{'r', run.rank >= 0 ? fmt::format("{}", run.rank) : "pid" + pid},
+                             {'h', run.host},
+                             {'p', pid}});
 }
 
 Profile* Profile::of_process() {

@@ -15,6 +15,8 @@
 #include "nccl/abi/net/net_v8.h"
 #include "nccl/exchange.h"
 #include "nccl/plugin.h"
+#include "plugin.h"
+#include "util/system/host_name.h"
 
 namespace {
 
@@ -125,18 +127,19 @@ TEST_CASE("an idle connection uses less than a hundredth of a core") {
 }
 
 TEST_CASE("counters are written as JSON when the last communicator ends") {
-  char path[] = "/tmp/dlcp-stats-XXXXXX";
-  const int file = mkstemp(path);
-  REQUIRE(file >= 0);
-  close(file);
-  set_environment({{"DLCP_STATS_FILE", path}, {"DLCP_FAULT", "drop=0.05"}});
+  char folder[] = "/tmp/dlcp-stats-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string prefix = std::string(folder) + "/";
+  const std::string path = prefix + dlcp::host_name() + "." + std::to_string(getpid());
+  set_environment({{"DLCP_STATS_FILE", prefix + "%h.%p"}, {"DLCP_FAULT", "drop=0.05"}});
   {
     TwoRanks two;
     exchange(two.link, 1 << 20, 1);
   }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
-  unlink(path);
+  unlink(path.c_str());
+  rmdir(folder);
   CHECK_THAT(text.str(), Contains("\"packets_sent\": ") && Contains("\"mean_burst\": ") &&
                              Contains("\"udp\": {") && Contains("\"tx_syscalls\": "));
   CHECK_THAT(text.str(), !Contains("\"packets_retransmitted\": 0,"));

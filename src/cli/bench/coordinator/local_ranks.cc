@@ -11,6 +11,8 @@
 #include "cli/bench/rank/rank.h"
 #include "cli/launch/control.h"
 #include "cli/launch/processes/net_namespace.h"
+#include "util/system/host_name.h"
+#include "util/text/file_pattern.h"
 
 namespace dlcp::cli {
 namespace {
@@ -41,9 +43,7 @@ void pin_to_cpu(int rank) {
 // written for the report.
 void keep_stats_file(const std::string& from, const std::string& to) {
   if (to.empty() || from.empty()) return;
-  std::string name = to;
-  if (const std::size_t at = name.find("%p"); at != std::string::npos)
-    name.replace(at, 2, std::to_string(getpid()));
+  const std::string name = file_name_of(to, {{'p', std::to_string(getpid())}, {'h', host_name()}});
   std::error_code failed;
   std::filesystem::copy_file(from, name, std::filesystem::copy_options::overwrite_existing, failed);
   if (failed)

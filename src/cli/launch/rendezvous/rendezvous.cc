@@ -12,12 +12,12 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/command_line/host_name.h"
 #include "cli/command_line/output/moving_line.h"
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
 #include "cli/launch/rendezvous/frames.h"
 #include "cli/launch/rendezvous/gathering.h"
+#include "util/system/host_name.h"
 #include "util/system/system_text.h"
 #include "util/text/host_port.h"
 
