@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -39,8 +40,13 @@ class Visit {
   Error named(const std::string& what, const std::string& hint = "") const {
     return {ErrorCode::kRemote, fmt::format("hub {}: {}", to_string(place_), what), hint};
   }
-  const char* waits_in_vain() const {
-    return stage_ == Stage::kCalling ? "no answer" : "no reply on the connection";
+  // For when the time for all hubs is over.
+  Error late(Duration timeout) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+    const char* const what =
+        stage_ == Stage::kCalling ? "no answer from" : "no reply on the connection to";
+    return named(fmt::format("{} {} within {} s", what, address_, seconds),
+                 "see its log, or raise DLCP_COLLNET_TIMEOUT, which is twice this time");
   }
   bool is_in() const { return stage_ == Stage::kDone; }
   const HubAnswer& answer() const { return answer_; }
@@ -182,12 +188,7 @@ Status visit_all(std::span<const HubPlace> places, const HubJoin& join, const wi
   for (const auto& visit : visits)
     open.push_back(visit.get());
   while (!open.empty()) {
-    if (steady_now() >= end) {
-      return open.front()->named(
-          fmt::format("{} within {} s", open.front()->waits_in_vain(),
-                      std::chrono::duration_cast<std::chrono::seconds>(timeout).count()),
-          "raise DLCP_COLLNET_TIMEOUT, which is twice this time");
-    }
+    if (steady_now() >= end) return open.front()->late(timeout);
     std::vector<pollfd> waits;
     waits.reserve(open.size());
     for (const Visit* visit : open)

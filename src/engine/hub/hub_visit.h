@@ -1,7 +1,8 @@
 // How a rank registers with its hubs: it connects to each over TCP, proves that it has the token,
 // describes its group, and receives the address where the hub listens for that group. All hubs are
-// contacted at the same time, within a bounded time. If a hub refuses or does not answer, the visit
-// fails with an error that names the hub.
+// contacted at the same time, within a bounded time. If a hub's name has several addresses, the
+// next one is called if one refuses, or has not answered in its share of the time. If a hub refuses
+// or does not answer, the visit fails with an error that names the hub and the last address.
 #pragma once
 
 #include <span>
