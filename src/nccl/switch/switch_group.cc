@@ -24,6 +24,15 @@ bool overlap(std::span<const std::byte> a, const engine::Memory& b) {
   return a.data() < b.data + b.bytes && b.data < a.data() + a.size();
 }
 
+// For a call without a length after all ranks had one.
+Error length_lost() {
+  return {ErrorCode::kInternal,
+          "tensor lengths are no longer known, but sums in the switch need them: NCCL's profiler "
+          "does not report them, or a communicator of this process uses the connections of its "
+          "parent (splitShare)",
+          "unset DLCP_COLLNET_SWITCH on all ranks, or do not use splitShare"};
+}
+
 }  // namespace
 
 SwitchGroup::SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line, std::string claim,
@@ -77,13 +86,7 @@ SwitchGroup::Way SwitchGroup::way_of(const collective::Call& call) {
     return Way::kGroup;
   const bool told = call.tensor != 0;
   if (lengths_ == Lengths::kUnknown) vote(told);
-  if (!told && lengths_ == Lengths::kTold) {
-    fail_here({ErrorCode::kInternal,
-               "tensor lengths are no longer known, but sums in the switch need them: NCCL's "
-               "profiler does not report them, or a communicator of this process uses the "
-               "connections of its parent (splitShare)",
-               "unset DLCP_COLLNET_SWITCH on all ranks, or do not use splitShare"});
-  }
+  if (!told && lengths_ == Lengths::kTold) fail_here(length_lost());
   return lengths_ == Lengths::kTold ? Way::kSwitch : Way::kUndecided;
 }
 
@@ -112,8 +115,7 @@ void SwitchGroup::on_vote() {
   for (Entry& entry : entries_) {
     if (entry.way == Way::kUndecided) {
       entry.way = all ? Way::kSwitch : Way::kGroup;
-      if (all && entry.call.tensor == 0)
-        fail_here({ErrorCode::kInternal, "NCCL reports the lengths of some tensors only", ""});
+      if (all && entry.call.tensor == 0) fail_here(length_lost());
     }
   }
 }
