@@ -95,6 +95,7 @@ void SwitchLine::join(const collective::SwitchHello::Terms& terms, Duration time
   sums.slots = terms.slot;
   sums.values = terms.values;
   sums.job = terms.job;
+  sums.serial = terms.serial;
   worker_ = std::make_unique<collective::SwitchWorker>(sums);
   timeout_ = timeout;
 }

@@ -32,8 +32,8 @@ class SwitchLine {
   // The number of packets that fit into the socket's buffer.
   unsigned packets_held() const;
 
-  // The hello uses the last slot, sums use the others. `timeout`: how long the switch may take to
-  // answer a query.
+  // The hello uses the last slot, sums use the others; both begin with the serial of `terms`.
+  // `timeout`: how long the switch may take to answer a query.
   void join(const collective::SwitchHello::Terms& terms, Duration timeout);
   // Must be called before all sums: true once all workers are present. Fails if the switch adds
   // other workers.

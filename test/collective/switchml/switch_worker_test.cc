@@ -50,6 +50,24 @@ std::size_t echo_all(SwitchWorker& worker, Time now) {
 
 }  // namespace
 
+TEST_CASE("serials begin with that of the job and continue over all calls, also past zero") {
+  SwitchTerms terms = alone(8);
+  terms.serial = 0xffff'fffe;
+  SwitchWorker worker(terms);
+  std::vector<float> data(64, 1.0f), result(64);
+  std::vector<std::uint32_t> serials;
+  for (int call = 0; call < 2; ++call) {
+    REQUIRE(worker.start(data, result));
+    while (worker.call() == Call::kRunning) {
+      const Bytes packet = sent_by(worker, kStart);
+      REQUIRE_FALSE(packet.empty());
+      serials.push_back(read_switch_head(packet)->serial);
+      worker.on_datagram(packet, kStart);
+    }
+  }
+  CHECK(serials == std::vector<std::uint32_t>{0xffff'fffe, 0xffff'ffff, 0, 1});
+}
+
 TEST_CASE("a head has the ten bytes of the protocol") {
   SwitchHead head;
   head.job = 7;

@@ -57,7 +57,7 @@ std::uint32_t SwitchWorker::slot_of(std::uint32_t packet) const {
 SwitchHead SwitchWorker::head_of(std::uint32_t packet) const {
   SwitchHead head;
   head.job = terms_.job;
-  head.serial = static_cast<std::uint32_t>(position_ + packet);
+  head.serial = static_cast<std::uint32_t>(terms_.serial + position_ + packet);
   head.slot = static_cast<std::uint16_t>(slot_of(packet));
   head.second_set = (position_ + packet) / terms_.slots % 2 == 1;
   head.values = static_cast<std::uint16_t>(terms_.values);
