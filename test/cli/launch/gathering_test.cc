@@ -1,6 +1,10 @@
 // Which ranks the rendezvous admits, and that every rank that arrived gets the reason of a failure.
 #include "cli/launch/rendezvous/gathering.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "catch.h"
@@ -33,6 +37,19 @@ std::string join(int rank, int size, int port, const std::string& options) {
   } catch (const BenchError& error) {
     return error.what();
   }
+}
+
+// A TCP connection to rank 0; not valid while it does not listen.
+dlcp::Fd call(int port) {
+  dlcp::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return socket;
+  ::usleep(10'000);
+  return {};
 }
 
 std::string lead(int size, int port, double seconds = 5) {
@@ -72,6 +89,33 @@ TEST_CASE("a rank with another option is refused, and every rank prints the same
   two.join();
   CHECK(outcome[0] == "rank 1: rank 0 stopped the run: " + reason);
   CHECK(outcome[1] == "rank 2: rank 0 stopped the run: " + reason);
+}
+
+TEST_CASE("a caller that is not a rank does not end the run") {
+  const int port = free_port();
+  std::string outcome;
+  std::thread others([&] {
+    dlcp::Fd stranger;
+    for (int attempt = 0; attempt < 200 && !stranger.valid(); ++attempt)
+      stranger = call(port);
+    write_frame(stranger.get(), FrameType::kHello, "\033[31m of another program");
+    outcome = join(1, 2, port, "--seconds 1");
+  });
+  CHECK(lead(2, port) == "");
+  others.join();
+  CHECK(outcome == "");
+}
+
+TEST_CASE("another rank's hello is printed without control characters, and only its beginning") {
+  const World world{0, 2, "h", 1, false, "test"};
+  const std::string theirs = "1\nversion \033[31m" + std::string(1000, 'x');
+  CHECK(is_hello(theirs));
+  const std::string text = difference(theirs, hello_of(world, ""));
+  CHECK_THAT(text, Contains("rank 1 has 'version ?[31mxxx"));
+  CHECK(text.size() < 300);
+  CHECK_FALSE(is_hello("one\nversion 9"));
+  CHECK_FALSE(is_hello("1\n"));
+  CHECK_FALSE(is_hello(""));
 }
 
 TEST_CASE("missing ranks are named to those that arrived") {

@@ -12,6 +12,7 @@
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
 #include "util/system/system_text.h"
+#include "util/text/printable.h"
 
 namespace dlcp::cli {
 namespace {
@@ -42,6 +43,12 @@ Fd listen_on(int port) {
   return fd;
 }
 
+// A part of another rank's hello, as it may be printed.
+std::string shown(const std::string& theirs) {
+  constexpr std::size_t kBytesMax = 200;
+  return printable(theirs.substr(0, kBytesMax));
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at <= text.size();) {
@@ -63,10 +70,18 @@ std::string difference(const std::string& theirs, const std::string& ours) {
   const auto b = lines_of(ours);
   for (std::size_t i = 1; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] != b[i])
-      return fmt::format("rank {} has '{}', rank 0 has '{}'; start all ranks alike", a[0], a[i],
-                         b[i]);
+      return fmt::format("rank {} has '{}', rank 0 has '{}'; start all ranks alike", shown(a[0]),
+                         shown(a[i]), b[i]);
   }
-  return a.size() == b.size() ? "" : fmt::format("rank {} runs another version of dlcp", a[0]);
+  return a.size() == b.size() ? ""
+                              : fmt::format("rank {} runs another version of dlcp", shown(a[0]));
+}
+
+bool is_hello(const std::string& text) {
+  const auto lines = lines_of(text);
+  const std::string& rank = lines[0];
+  return lines.size() >= 2 && lines[1].starts_with("version ") && !rank.empty() &&
+         rank.size() <= 9 && std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string rank_ranges(const std::vector<int>& ranks) {
@@ -91,7 +106,7 @@ Gathering::Gathering(const World& world, const std::string& options)
 bool Gathering::admit(Newcomer& newcomer) {
   const auto frame = newcomer.reader.read(0);
   if (!frame) return !newcomer.reader.ended();
-  if (frame->type != FrameType::kHello) return false;  // not a rank
+  if (frame->type != FrameType::kHello || !is_hello(frame->body)) return false;  // not a rank
   const int rank = std::atoi(frame->body.c_str());
   const std::string differs = difference(frame->body, hello_);
   if (!differs.empty()) {

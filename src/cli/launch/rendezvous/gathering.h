@@ -15,6 +15,8 @@ namespace dlcp::cli {
 std::string hello_of(const World& world, const std::string& options);
 // The differences between two hellos, for the error messages of both sides; "" if they match.
 std::string difference(const std::string& theirs, const std::string& ours);
+// True if a rank of some version may have sent this text as its hello.
+bool is_hello(const std::string& text);
 // "1, 3-7"
 std::string rank_ranges(const std::vector<int>& ranks);
 

@@ -20,6 +20,7 @@
 #include "util/system/host_name.h"
 #include "util/system/system_text.h"
 #include "util/text/host_port.h"
+#include "util/text/printable.h"
 
 namespace dlcp::cli {
 namespace {
@@ -115,8 +116,8 @@ bool await_word(int fd, const World& world, std::int64_t deadline, MovingLine& l
     const auto frame = reader.read(100);
     if (frame && frame->type == FrameType::kWelcome) return true;
     if (frame && frame->type == FrameType::kStop)
-      throw BenchError(ExitCode::kUsage,
-                       fmt::format("rank {}: rank 0 stopped the run: {}", world.rank, frame->body));
+      throw BenchError(ExitCode::kUsage, fmt::format("rank {}: rank 0 stopped the run: {}",
+                                                     world.rank, printable(frame->body)));
     line.show(fmt::format("rank {} is connected to rank 0 and waits for the other ranks, {:.0f} s",
                           world.rank, seconds_since(begin)));
   }
