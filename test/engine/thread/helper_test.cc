@@ -7,7 +7,6 @@
 
 #include "catch.h"
 #include "engine/engine_pair.h"
-#include "engine_pair.h"
 #include "no_open_files.h"
 
 using namespace dlcp;

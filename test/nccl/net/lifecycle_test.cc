@@ -15,7 +15,6 @@
 #include "nccl/abi/net/net_v8.h"
 #include "nccl/exchange.h"
 #include "nccl/plugin.h"
-#include "plugin.h"
 #include "util/system/host_name.h"
 
 namespace {

@@ -114,7 +114,7 @@ TEST_CASE("if a hub's first address refuses, the next one is called") {
   BothAddresses both;
   both.first.reset();
   std::thread hub([&] { serve_one_rank(both.second); });
-  const auto visited = visit(both.port, 20s);
+  auto visited = visit(both.port, 20s);
   hub.join();
   REQUIRE(visited.ok());
   CHECK(visited->peers.size() == 1);
