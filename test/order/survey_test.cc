@@ -31,7 +31,9 @@ SimulationSpec spec_of(std::string_view text) {
   return spec.value();
 }
 
-Outcome explore(const SimulatedNetwork& network, const SurveyOptions& options = {}) {
+// `silent`: this host answers no probe; -1: none.
+Outcome explore(const SimulatedNetwork& network, const SurveyOptions& options = {},
+                int silent = -1) {
   const auto& hosts = network.truth().hosts;
   Measurements known(static_cast<int>(hosts.size()));
   Outcome outcome;
@@ -39,7 +41,8 @@ Outcome explore(const SimulatedNetwork& network, const SurveyOptions& options = 
     outcome.survey = survey(known, options);
     if (outcome.survey.wanted.empty()) break;
     for (const Pair pair : outcome.survey.wanted)
-      known.add(pair, network.measure(pair));
+      known.add(pair,
+                pair.from == silent || pair.to == silent ? Measurement{} : network.measure(pair));
     outcome.probes += outcome.survey.wanted.size();
     REQUIRE(++outcome.rounds < 10'000);
   }
@@ -163,6 +166,17 @@ TEST_CASE("hosts that answer no other host are named and delay no other host") {
   }
   const SimulatedNetwork dead(spec_of("hosts=40,silent=40"));
   CHECK(explore(dead).survey.silent.size() == 40);
+}
+
+TEST_CASE("large leaves are found although the first host does not answer") {
+  const SimulatedNetwork network(spec_of("hosts=80,leaves=2"));
+  const Outcome outcome = explore(network, {}, 0);
+  CHECK(outcome.survey.silent == std::vector<int>{0});
+  auto expected = true_leaves(network);
+  for (auto& leaf : expected)
+    std::erase(leaf, 0);
+  std::ranges::sort(expected);
+  CHECK(outcome.survey.leaves == expected);
 }
 
 TEST_CASE("every pair is measured if the user requests it, with the same result") {

@@ -149,13 +149,15 @@ class Surveyor {
   bool calibrate() {
     std::vector<Distances> samples;
     double farthest = 0;  // within a sample
-    std::vector<int> pivots = calibration_pivots();
+    const std::vector<int> pivots = calibration_pivots();
+    int answering = pivots.front();  // the first pivot that has a sample
     for (const int pivot : pivots) {
       auto near = neighbours(pivot);
       if (!near) return false;
       if (near->empty()) continue;  // a silent host
       if (near->size() > kSample) near->resize(kSample);
       if (!have_among(*near)) return false;
+      if (samples.empty()) answering = pivot;
       samples.push_back(among(*near));
       if (const auto threshold = find_threshold(samples)) {
         threshold_ = *threshold;
@@ -169,7 +171,7 @@ class Surveyor {
     // farther from the pivot than the sample's hosts from each other; or the network is one leaf.
     std::size_t beyond = 0;
     for (const int host : open_)
-      beyond += known_.distance(pivots.front(), host).value_or(0) > farthest;
+      beyond += known_.distance(answering, host).value_or(0) > farthest;
     threshold_ = beyond >= kBeyondMin ? farthest : INFINITY;
     return true;
   }
