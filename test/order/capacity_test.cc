@@ -72,6 +72,23 @@ TEST_CASE("slow hosts and slow leaves are named, and no others") {
     CHECK(fabric.groups[g].slow == (g == 1));
 }
 
+TEST_CASE("a leaf that has more hosts than the others together is not slow for lack of partners") {
+  fabric::Fabric fabric;
+  fabric.groups = {{"fabric", -1, 0, 0, false}, {"a", 0, 0, 0, false}, {"b", 0, 0, 0, false}};
+  for (int host = 0; host < 16; ++host) {
+    fabric.hosts.push_back({"host" + std::to_string(host), {}, 0, 1, false, false});
+    fabric.group_of.push_back(host < 12 ? 1 : 2);
+  }
+  std::vector<LoadResult> results;
+  for (const LoadPhase& phase : plan_load(fabric))
+    results.push_back({phase, std::vector<double>(phase.transfers.size(), 100)});
+  apply_load(fabric, results);
+  CHECK(fabric.groups[1].uplink_gb_per_s == Approx(1200));
+  CHECK(fabric.groups[2].uplink_gb_per_s == Approx(400));
+  CHECK_FALSE(fabric.groups[1].slow);
+  CHECK_FALSE(fabric.groups[2].slow);
+}
+
 TEST_CASE("a second oversubscribed tier is found") {
   const auto network =
       network_of("hosts=128,leaves=16,pods=4,oversubscription=2,pod_oversubscription=2,seed=3");

@@ -9,7 +9,7 @@ namespace dlcp::order {
 namespace {
 
 constexpr double kSlow = 0.5;  // of the median
-// An uplink that carried nearly all that its hosts can send was not the limit.
+// An uplink that carried nearly all that the loaded hosts can send was not the limit.
 constexpr double kUnlimited = 0.9;
 
 using fabric::Fabric;
@@ -59,7 +59,10 @@ void add_within(const std::vector<int>& hosts, LoadPhase& phase) {
 // The rate that a group or host sent and received, over the transfers that left or entered it.
 struct Flow {
   double out = 0, in = 0;
+  double out_most = 0, in_most = 0;  // as far as the hosts of these transfers limit it
   bool known = false;
+  double share() const { return std::max(of(out, out_most), of(in, in_most)); }
+  static double of(double part, double whole) { return whole > 0 ? part / whole : 0; }
   double most() const { return std::max(out, in); }
 };
 
@@ -99,20 +102,25 @@ void apply_to_groups(Fabric& fabric, const LoadResult& result) {
     if (!std::isfinite(result.gb_per_s[i])) continue;
     Flow& from = flows[at(ancestor(fabric, transfer.from, result.phase.depth))];
     Flow& to = flows[at(ancestor(fabric, transfer.to, result.phase.depth))];
+    const double most =
+        std::min(fabric.hosts[at(transfer.from)].gb_per_s, fabric.hosts[at(transfer.to)].gb_per_s);
     from.out += result.gb_per_s[i];
+    from.out_most += most;
     to.in += result.gb_per_s[i];
+    to.in_most += most;
     from.known = to.known = true;
   }
   const auto members = fabric::members(fabric);
-  std::vector<double> shares;  // of the rate of its hosts, by group
+  std::vector<double> shares;  // by group
   for (std::size_t g = 1; g < flows.size(); ++g) {
     if (!flows[g].known) continue;
     double hosts = 0;
     for (const int host : members[g])
       hosts += fabric.hosts[at(host)].gb_per_s;
     fabric::Group& group = fabric.groups[g];
-    group.uplink_gb_per_s = flows[g].most() >= kUnlimited * hosts ? hosts : flows[g].most();
-    shares.push_back(hosts > 0 ? group.uplink_gb_per_s / hosts : 0);
+    const double share = flows[g].share();
+    group.uplink_gb_per_s = share >= kUnlimited ? hosts : flows[g].most();
+    shares.push_back(share);
   }
   const double typical = median(shares);
   std::size_t next = 0;
