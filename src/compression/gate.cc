@@ -14,6 +14,10 @@ bool Gate::on_ack(Time now, const Ack& ack) {
   const bool limited = std::exchange(limited_, false);
   const bool backlogged = std::exchange(backlogged_, true);
   if (!began) return false;
+  if (open())
+    open_at_ = now;
+  else if (now - open_at_ >= kRatioLife)
+    ratio_ = kTypicalRatio;
   const double seconds = std::chrono::duration<double>(now - *began).count();
   const auto delivered = static_cast<double>(ack.delivered - before);
   const Measured measured{.network_limited = limited,

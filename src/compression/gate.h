@@ -48,7 +48,9 @@ class Gate {
   bool open() const {
     return terms_.mode == Mode::kOn || (terms_.mode == Mode::kAuto && pay_off_.on());
   }
-  // Packets without compression per packet with it, for the last message that was sampled.
+  // Packets without compression per packet with it, of a message that is compressed. Messages that
+  // do not compress must not close the gate: they may belong to another stream, or precede others
+  // that do, and a Coder samples few of them.
   void note_ratio(double ratio) { ratio_ = ratio; }
   // Called for each acknowledgement. Returns true if the decision changes.
   struct Ack {
@@ -61,10 +63,16 @@ class Gate {
 
  private:
   static constexpr Duration kInterval = 2ms;
+  static constexpr double kTypicalRatio = 1.3;  // of bf16 gradients
+  // A closed gate assumes the typical ratio after this time, because no message is sampled that
+  // would show a better one. If the gate opens and the data gains nothing, it closes again after
+  // three intervals, so that such attempts take less than 1% of the time.
+  static constexpr Duration kRatioLife = 1s;
 
   Terms terms_;
   PayOff pay_off_;
-  double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
+  double ratio_ = kTypicalRatio;  // of the last message that was compressed
+  Time open_at_;                  // the end of the last interval in which the gate was open
   bool limited_ = false;
   bool backlogged_ = true;     // at every acknowledgement of the interval
   std::optional<Time> began_;  // of the interval

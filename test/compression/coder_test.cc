@@ -114,8 +114,24 @@ TEST_CASE("messages are compressed where the network is slower than the processo
   CHECK(acks(125e6, true));
   CHECK(acks(1.25e9, true));
   CHECK_FALSE(acks(12.5e9, true));
-  gate.note_ratio(1.01);
-  CHECK_FALSE(acks(125e6, true));  // compression would gain nothing
   CHECK(Gate({.mode = Mode::kOn}).open());
   CHECK_FALSE(Gate({.mode = Mode::kOff}).open());
+}
+
+TEST_CASE("data that gained nothing closes the gate for a second") {
+  Gate gate({.mode = Mode::kAuto});
+  Time now{};
+  const auto intervals = [&](int count) {
+    for (int k = 0; k < count; ++k)
+      gate.on_ack(now += 2ms, {.network_limited = true, .wire_bytes_per_s = 125e6});
+    return gate.open();
+  };
+  CHECK(intervals(4));
+  gate.note_ratio(1.01);
+  CHECK(intervals(2));
+  CHECK_FALSE(intervals(1));
+  CHECK_FALSE(intervals(499 + 2));
+  CHECK(intervals(1));
+  gate.note_ratio(1.4);
+  CHECK(intervals(1000));
 }

@@ -46,7 +46,7 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   if (!licensed && readable && gate.open() &&
       message.size() >= gate.message_bytes_min(licence.shape == LossShape::kDirect)) {
     coding = coder_.choose(message, packet_sizes(handshake_.terms().payload_bytes));
-    gate.note_ratio(coder_.ratio());
+    if (coding.used()) gate.note_ratio(coder_.ratio());
     counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }
   Licence known = licence;

@@ -1,5 +1,6 @@
 // Messages that are compressed packet by packet. The ledger checks every byte, and that no byte is
 // written twice or after its message is complete. The seeds of all other tests use compression too.
+#include "content.h"
 #include "random_world.h"
 #include "seeds.h"
 #include "wire/data/data_header.h"
@@ -61,6 +62,29 @@ TEST_CASE("random bytes are sent uncompressed") {
   world.finish(60s);
   REQUIRE(world.sum(Counter::kBytesSent) >= 20u * (256 << 10));
   REQUIRE(world.sum(Counter::kBytesCompressed) == 0);
+}
+
+TEST_CASE("gradients are compressed although other messages before them were not compressible") {
+  World world(two_hosts(5, CompressionMode::kAuto, 1'000'000'000));
+  const auto noise = world.open_flow(0, 1), gradients = world.open_flow(0, 1);
+  constexpr std::size_t kBytes = 256 << 10;
+  std::size_t offset = 0;
+  const auto send = [&](std::size_t flow, const std::vector<std::byte>& pattern) {
+    world.transfer_later(flow, kBytes);
+    const std::size_t number = world.flow(flow).messages.size() - 1;
+    world.provide(flow, number, std::span(pattern).subspan(offset, kBytes));
+    offset = (offset + kBytes) % kPatternBytes;
+  };
+  for (int k = 0; k < 400; ++k)
+    send(noise, random_pattern());
+  world.finish(60s);
+  REQUIRE(world.sum(Counter::kBytesCompressed) == 0);
+  for (int k = 0; k < 400; ++k) {
+    send(noise, random_pattern());
+    send(gradients, gradient_pattern());
+  }
+  world.finish(60s);
+  REQUIRE(world.sum(Counter::kBytesCompressed) > 200 * kBytes);
 }
 
 TEST_CASE("if the network is faster than the processor, messages are not compressed") {
