@@ -39,8 +39,9 @@ std::vector<std::string> ports_of(const YAML::Node& node) {
   if (!first || !last || !step || *step == 0 || *last < *first || (*last - *first) / *step > 4096)
     refuse(node, fmt::format("'{}' is not a range of ports", text));
   std::vector<std::string> names;
-  for (std::uint64_t i = *first; i <= *last; i += *step)
-    names.push_back(text.substr(0, open) + std::to_string(i) + text.substr(close + 1));
+  for (std::uint64_t i = 0; i <= (*last - *first) / *step; i++)
+    names.push_back(text.substr(0, open) + std::to_string(*first + i * *step) +
+                    text.substr(close + 1));
   return names;
 }
 

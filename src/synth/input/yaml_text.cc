@@ -58,9 +58,10 @@ void expand(const YAML::Node& node, const std::string& text, std::vector<std::st
   if (!first || !last || *last < *first || *last - *first >= kNamesMax)
     refuse(node, fmt::format("'{}' is not a range", text),
            fmt::format("write h[0-15], with at most {} names", kNamesMax));
-  for (std::uint64_t i = *first; i <= *last; i++)
-    expand(node, text.substr(0, open) + std::to_string(i) + text.substr(close + 1), names);
-  if (names.size() > kNamesMax) refuse(node, fmt::format("more than {} names", kNamesMax));
+  for (std::uint64_t i = 0; i <= *last - *first; i++) {
+    expand(node, text.substr(0, open) + std::to_string(*first + i) + text.substr(close + 1), names);
+    if (names.size() > kNamesMax) refuse(node, fmt::format("more than {} names", kNamesMax));
+  }
 }
 
 }  // namespace

@@ -24,6 +24,15 @@ TEST_CASE("links are read with ranges, counts and both directions") {
   }
 }
 
+TEST_CASE("a range may end at the largest number") {
+  const std::string host = "h18446744073709551615";
+  const Topology t =
+      parsed("{ranks: ['h[18446744073709551614-18446744073709551615]'], links: [{from: " + host +
+             ", to: h18446744073709551614, rate: 1G}]}");
+  CHECK(t.ranks() == 2);
+  CHECK(t.rank_name(1) == host);
+}
+
 TEST_CASE("bytes and bits per second are distinguished") {
   const Topology t = parsed(
       "{ranks: [a, b], links: [{from: a, to: b, rate: 12.5GB/s, one_way: yes}, {from: b, to: a, "

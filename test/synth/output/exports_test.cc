@@ -221,4 +221,17 @@ switches:
   CHECK(bound_of(topology.value(), Collective::kAllToAll).rate == Approx(25e9 * 8 / 16));
 }
 
+TEST_CASE("a range of ports may end at the largest number") {
+  auto topology = parse_intent(
+      R"(
+fabric: {link_speed: 100G}
+switches:
+  - {name: leaf, ports: [{ports: 'Ethernet[0-18446744073709551615:9223372036854775808]', role: host}]}
+)",
+      "intent.yaml");
+  REQUIRE(topology.ok());
+  CHECK(topology->ranks() == 2);
+  CHECK(topology->rank_name(1) == "leaf:Ethernet9223372036854775808");
+}
+
 }  // namespace dlcp::synth
