@@ -13,7 +13,7 @@ install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
 install(FILES LICENSE DESTINATION ${documents} RENAME copyright)
 install(DIRECTORY docs DESTINATION ${documents})
 # Required by their licences: the authors of code that is compiled into plugin and tools.
-foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon)
+foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon libkainjow-mustache)
   if(EXISTS /usr/share/doc/${library}-dev/copyright)
     install(FILES /usr/share/doc/${library}-dev/copyright DESTINATION ${documents}/licences RENAME ${library})
   endif()

@@ -25,7 +25,7 @@ class Binaries(BuildHookInterface):
             build_data["force_include"][str(build / name)] = f"dlcp/{name}"
         build_data["force_include"][str(PROJECT / "LICENSE")] = "dlcp/licences/LICENSE"
         # Their terms ask for it: what is compiled in names its authors.
-        for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp"):
+        for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp", "liblemon", "libkainjow-mustache"):
             terms = pathlib.Path(f"/usr/share/doc/{library}-dev/copyright")
             if terms.is_file():
                 build_data["force_include"][str(terms)] = f"dlcp/licences/{library}"

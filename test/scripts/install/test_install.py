@@ -47,6 +47,11 @@ class Install(unittest.TestCase):
                      "lib/systemd/system/dlcp-hub.service", "share/bash-completion/completions/dlcp",
                      "share/doc/nccl-dlcp/docs/settings.md"):
             self.assertTrue((self.prefix / name).is_file(), name)
+        wheel = (pathlib.Path(__file__).resolve().parents[2] / "src/python/binaries.py").read_text()
+        for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp", "liblemon", "libkainjow-mustache"):
+            self.assertIn(f'"{library}"', wheel)
+            if pathlib.Path(f"/usr/share/doc/{library}-dev/copyright").is_file():
+                self.assertTrue((self.prefix / "share/doc/nccl-dlcp/licences" / library).is_file(), library)
 
     def test_the_tool_finds_its_plugin_in_any_of_the_systems_folders(self):
         found = plugin_finding(self.prefix)
