@@ -47,7 +47,8 @@ class FlowBounds {
   }
 
   // Switches neither copy nor reduce: received data must have been sent by another rank. Every rank
-  // receives `ranks - 1` shards (of all data, or one from each other rank).
+  // receives `ranks - 1` shards (of all data, or one from each other rank, maybe over ranks that
+  // relay it).
   double shards(bool from_each) const;
   // Groups of ranks, each treated as one rank: all but one send and all but one receive a whole
   // buffer.
@@ -105,6 +106,7 @@ double FlowBounds::shards(bool from_each) const {
       flow.add_growing(rank, sink, ranks_ - 1);
     else
       flow.add_unlimited(rank, sink);
+    if (from_each) flow.add_unlimited(rank, nodes_ + rank);
   }
   const std::int64_t n = ranks_;
   return ranks_ * rate(flow.largest(source, sink, n * (n - 1)));

@@ -49,6 +49,12 @@ TEST_CASE("links with a slower direction limit by that direction") {
   near(bound_of(topology, Collective::kReduceScatter).rate, 1.25e9 * 3 / 2);
 }
 
+TEST_CASE("a rank that relays the blocks of others sends more than its own") {
+  const Topology line = parsed(
+      "{ranks: [a, b, c], links: [{from: a, to: b, rate: 100G}, {from: b, to: c, rate: 100G}]}");
+  near(bound_of(line, Collective::kAllToAll).rate, 12.5e9 * 3 / 2);
+}
+
 TEST_CASE("a switch that copies removes the limit of the senders' links") {
   const Topology topology = parsed(
       "{ranks: [a, b, c], switches: [{name: s, multicast: yes}], links: [{from: [a, b, c], to: s, "
