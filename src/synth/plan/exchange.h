@@ -14,6 +14,8 @@ namespace dlcp::synth {
 struct Level {
   int radix = 2;
   bool ring = false;  // forwards along the digit in radix - 1 steps, instead of sending to all
+
+  bool operator==(const Level&) const = default;
 };
 
 // `order`: the rank at each place; the first level's digit varies fastest. The product of the

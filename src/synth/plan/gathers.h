@@ -21,6 +21,8 @@ struct Tree {
   int units = 1;
   int release = 0;
   std::vector<int> parent;
+
+  bool operator==(const Tree&) const = default;
 };
 enum class Direction { kDown, kUp, kUpAndDown };
 // Copies from each tree's root to all ranks (AllGather), sums at the root (ReduceScatter), or both

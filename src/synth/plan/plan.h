@@ -25,6 +25,8 @@ struct Recipe {
   std::vector<Tree> reducing;  // kTrees whose sums use other trees than the copies
   Schedule schedule;           // kExplicit
   int slices = 1;              // of sliced()
+
+  bool operator==(const Recipe&) const = default;
 };
 
 // Fails for recipes that make no valid schedule (a file may contain anything).

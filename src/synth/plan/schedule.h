@@ -24,11 +24,15 @@ struct Chunk {
   int units = 1;
   int source = -1;
   int target = -1;
+
+  bool operator==(const Chunk&) const = default;
 };
 
 struct Range {
   int first = 0;  // index into Schedule::chunks
   int count = 1;
+
+  bool operator==(const Range&) const = default;
 };
 
 struct Message {
@@ -38,6 +42,8 @@ struct Message {
   bool reduce = false;
   std::uint32_t first_range = 0;
   std::uint32_t ranges = 0;
+
+  bool operator==(const Message&) const = default;
 };
 
 class Schedule {
@@ -49,6 +55,7 @@ class Schedule {
   std::vector<Message> messages;
   std::vector<Range> range_pool;
 
+  bool operator==(const Schedule&) const = default;
   std::span<const Range> ranges(const Message& message) const {
     return {range_pool.data() + message.first_range, message.ranges};
   }

@@ -199,7 +199,7 @@ double baseline(const Search& search, Recipe recipe, double bytes) {
 void append(Plan& plan, const Choice& choice, double bytes, double up_to) {
   if (!plan.brackets.empty()) {
     Bracket& last = plan.brackets.back();
-    if (last.recipe.name == choice.recipe.name && last.recipe.slices == choice.recipe.slices) {
+    if (last.recipe == choice.recipe) {
       last.up_to = up_to;
       last.at = bytes;
       last.seconds = choice.seconds;

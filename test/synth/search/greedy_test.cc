@@ -65,6 +65,24 @@ TEST_CASE(
   CHECK(greedy_plans >= 10);
 }
 
+TEST_CASE("the plan takes the predicted time for each size, and at least that of the bound") {
+  for (std::uint32_t seed = 0; seed < 10; seed++) {
+    const Topology topology = irregular(seed);
+    const Routes routes(topology);
+    for (const Collective collective : kCollectives) {
+      const auto made = synthesise(topology, collective, {1e3, 1e6, 1e9}).value();
+      for (const Outcome& outcome : made.outcomes) {
+        const auto& recipe = made.plan.brackets[outcome.bracket].recipe;
+        const auto schedule = expand(recipe, collective, topology.ranks()).value();
+        INFO("seed " << seed << ", " << name_of(collective) << ", " << outcome.bytes);
+        CHECK(simulate(topology, routes, schedule, outcome.bytes).seconds ==
+              Approx(outcome.seconds));
+        CHECK(outcome.seconds >= outcome.bound_seconds * (1 - 1e-9));
+      }
+    }
+  }
+}
+
 TEST_CASE("an all-gather takes the fast way round a slow link") {
   // From a to c directly, 8 ms; over b, 2 ms.
   const Topology topology = parsed(
