@@ -142,6 +142,24 @@ TEST_CASE("if one rank has no lengths, no sum uses the switch, and the log says 
   CHECK(ranks.comm(2).by_switch->take_change().empty());
 }
 
+TEST_CASE(
+    "a rank that loses its lengths during the vote ends the group, and the error has a remedy") {
+  Server server(3);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(3, 1000, DataType::kFloat32), again = floats;
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    REQUIRE(calls.start(rank, floats.call(rank)));
+    REQUIRE(calls.start(rank, again.call(rank, rank != 1)));
+  }
+  CHECK_FALSE(calls.finish());
+  CHECK_THAT(calls.error, Contains("tensor lengths are no longer known"));
+  const auto fault = ranks.comm(1).by_switch->take_fault();
+  REQUIRE(fault);
+  CHECK_THAT(fault->hint, Contains("DLCP_COLLNET_SWITCH") && Contains("splitShare"));
+}
+
 TEST_CASE("a switch is reached if only one of its host name's addresses answers") {
   Server server(2);  // at 127.0.0.1, the second address of this name
   const std::string name = server.name();
