@@ -54,3 +54,20 @@ TEST_CASE("without a repeating sequence there are no steps") {
   CHECK(find_steps(job.runs()[0]).count() == 0);
   CHECK(find_steps(Run{}).count() == 0);
 }
+
+TEST_CASE("a send with the number of a collective is not compared with it") {
+  MadeJob job;
+  job.late = 30e-3;
+  auto runs = job.runs();
+  runs[1].kinds.push_back({"Send", "float32", "", "", 1});
+  const std::vector<Record> collectives = runs[1].records;
+  for (Record record : collectives) {
+    record.kind = 1;
+    record.start_ns = record.end_ns = record.enqueued_ns;
+    runs[1].records.push_back(record);
+  }
+  const Shares shares = measure_shares(runs);
+  const StepShare& last = shares.ranks[3].steps.back();
+  CHECK(last.waiting == Approx(0).margin(1e-5));
+  CHECK(last.network == Approx(job.step_seconds() - job.compute - job.late).epsilon(0.01));
+}

@@ -39,7 +39,7 @@ std::uint32_t Recorder::add_communicator(const whatif::Communicator& communicato
   const std::lock_guard lock(mutex_);
   if (communicators_.size() == kCommunicatorsMax) return 0;
   communicators_.push_back(communicator);
-  sequences_.push_back(0);
+  started_.emplace_back();
   return static_cast<std::uint32_t>(communicators_.size() - 1);
 }
 
@@ -49,6 +49,12 @@ std::uint32_t Recorder::kind_index(const whatif::Kind& kind) {
   if (kinds_.size() == kKindsMax) return 0;
   kinds_.push_back(kind);
   return static_cast<std::uint32_t>(kinds_.size() - 1);
+}
+
+// Ranks have different numbers of sends and receives, but the same collectives.
+std::uint64_t Recorder::next_sequence(const whatif::Record& record) {
+  Started& started = started_[record.communicator];
+  return kinds_[record.kind].is_point_to_point() ? ++started.point_to_point : ++started.collectives;
 }
 
 Recorder::Collective* Recorder::collective_of(std::uint64_t number) {
@@ -80,7 +86,7 @@ Recorder::Handle Recorder::start_collective(Time now, std::uint32_t communicator
   slot.inner = inner;
   slot.record.communicator = communicator;
   slot.record.kind = kind_index(kind);
-  slot.record.sequence = ++sequences_[communicator];
+  slot.record.sequence = next_sequence(slot.record);
   slot.record.bytes = bytes;
   slot.record.enqueued_ns = ns_of(now);
   return handle(Kind::kCollective, number);
@@ -90,7 +96,7 @@ void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
   whatif::Record& record = collective.record;
   // The same channel again after everything has ended: a graph is replayed.
   if (collective.ended() && (collective.seen & bit) != 0) {
-    record.sequence = ++sequences_[record.communicator];
+    record.sequence = next_sequence(record);
     record.enqueued_ns = ns_of(now);
     record.blocked_ns = 0;
     collective.place = collective.seen = collective.observed = collective.outstanding = 0;

@@ -72,16 +72,22 @@ class Recorder {
     bool observed = false;
   };
 
+  struct Started {  // numbers of calls
+    std::uint64_t collectives = 0;
+    std::uint64_t point_to_point = 0;
+  };
+
   Collective* collective_of(std::uint64_t number);
   Operation* operation_of(Handle handle);
   std::uint32_t kind_index(const whatif::Kind& kind);
+  std::uint64_t next_sequence(const whatif::Record& record);
   void begin(Time now, Collective& collective, std::uint64_t bit);
   void end(Time now, Collective& collective, bool kernel);
   void write(Collective& collective);
 
   std::mutex mutex_;
   std::vector<whatif::Communicator> communicators_;
-  std::vector<std::uint64_t> sequences_;  // by communicator
+  std::vector<Started> started_;  // by communicator
   std::vector<whatif::Kind> kinds_;
   std::vector<Collective> collectives_;
   std::vector<Operation> operations_;

@@ -17,6 +17,7 @@ struct Kind {
   std::string protocol;   // "SIMPLE"
   std::uint32_t channels = 0;
 
+  bool is_point_to_point() const { return function == "Send" || function == "Recv"; }
   bool operator==(const Kind&) const = default;
 };
 
@@ -29,8 +30,10 @@ struct Communicator {
 struct Record {
   std::uint32_t communicator = 0;  // indices of Run's lists
   std::uint32_t kind = 0;
-  std::uint64_t sequence = 0;  // among the communicator's collectives, the same on all ranks
-  std::uint64_t bytes = 0;     // of the whole buffer: for AllGather and ReduceScatter of all ranks
+  // Among the communicator's collectives, the same on all ranks; or among this rank's sends and
+  // receives, which have numbers of their own.
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;  // of the whole buffer: for AllGather and ReduceScatter of all ranks
   std::int64_t enqueued_ns = 0;  // when the application called NCCL
   std::int64_t start_ns = 0;     // when this rank was ready: its kernel, or its proxy, began
   std::int64_t end_ns = 0;

@@ -26,6 +26,7 @@ Shortest shortest_durations(std::span<const Run> runs) {
   Shortest shortest;
   for (const Run& run : runs)
     for (const Record& record : run.records) {
+      if (!synchronises(run.kinds[record.kind].function)) continue;
       const auto [at, added] = shortest.try_emplace(key_of(run, record), record.duration_ns());
       if (!added) at->second = std::min(at->second, record.duration_ns());
     }

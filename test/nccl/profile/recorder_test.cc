@@ -117,6 +117,20 @@ TEST_CASE("each replay of a captured graph is a record of its own") {
   CHECK(run.records[2].sequence == 3);
 }
 
+TEST_CASE("collectives have the same numbers on all ranks, however many sends a rank has") {
+  Recorder recorder;
+  const auto comm = recorder.add_communicator({});
+  const whatif::Kind send{"Send", "float32", "", "", 1};
+  for (const auto& kind : {send, kAllReduce, send, send, kAllReduce}) {
+    const auto call = recorder.start_collective(at(1), comm, kind, 64, 0);
+    recorder.stop(at(2), recorder.start_kernel(at(1), call, 0));
+  }
+  std::vector<std::uint64_t> numbers;
+  for (const whatif::Record& record : run_of(recorder).records)
+    numbers.push_back(record.sequence);
+  CHECK(numbers == std::vector<std::uint64_t>{1, 1, 2, 3, 2});
+}
+
 TEST_CASE("only the newest records are kept, and the number of all is known") {
   Recorder recorder;
   const auto comm = recorder.add_communicator({});
