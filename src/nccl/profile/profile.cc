@@ -29,6 +29,12 @@ namespace {
 
 constinit std::atomic<Profile*> process_profile{nullptr};
 
+// The file is as it was written, not replaced by another one.
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
 std::string load_path() {
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
@@ -139,18 +145,28 @@ whatif::Run Profile::collect() {
 void Profile::write() {
   const std::lock_guard lock(file_mutex_);
   const whatif::Run run = collect();
-  if (name_.empty()) name_ = profile_file_name(path_, run);
-  const std::string part = name_ + ".part";
+  const std::string name = profile_file_name(path_, run);
+  // While only small communicators exist, several ranks have this name.
+  const std::string part = fmt::format("{}.{}-{}.part", name, run.host, run.pid);
   const std::string text = whatif::write_run(run);
+  struct stat written {};
   int error = write_file(part, std::as_bytes(std::span(text)), 0644);
-  if (error == 0 && std::rename(part.c_str(), name_.c_str()) != 0) error = errno;
+  if (error == 0 && stat(part.c_str(), &written) != 0) error = errno;
+  if (error == 0 && std::rename(part.c_str(), name.c_str()) != 0) error = errno;
+  if (error == 0) {
+    struct stat before {};
+    if (name != name_ && stat(name_.c_str(), &before) == 0 && is_same(before, file_))
+      unlink(name_.c_str());
+    name_ = name;
+    file_ = written;
+  }
   if (error == 0 || failed_) return;
   failed_ = true;
   unlink(part.c_str());
   say({engine::LogLevel::kWarn,
        fmt::format("cannot write the profile '{}': {}; set DLCP_PROFILE_FILE to a file in a folder "
                    "that this rank may write to",
-                   name_, system_text(error))});
+                   name, system_text(error))});
 }
 
 }  // namespace dlcp::nccl

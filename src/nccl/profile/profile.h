@@ -3,6 +3,8 @@
 // the last complete one.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -36,8 +38,8 @@ class Profile {
   Recorder& recorder() { return recorder_; }
   BufferSampler& sampler() { return sampler_; }
 
-  // Writes the file now. Its name is chosen by the first call: that of the rank in the largest
-  // communicator. A failure is logged once.
+  // Writes the file now. Its name is that of the rank in the largest communicator so far; a file
+  // with an earlier name is removed. A failure is logged once.
   void write();
 
  private:
@@ -53,7 +55,8 @@ class Profile {
   std::shared_ptr<bool> stop_;  // for thread_ alone: the next one may begin before it has ended
   std::size_t communicators_ = 0;
   std::mutex file_mutex_;
-  std::string name_;  // empty: not chosen yet
+  std::string name_;     // of the file that was written last
+  struct stat file_ {};  // that file; other ranks may have replaced it since
   bool failed_ = false;
 };
 

@@ -199,6 +199,32 @@ TEST_CASE("the file's name has rank, host and process") {
   CHECK(profile_file_name("run-%r%", run) == "run-pid42%");
 }
 
+TEST_CASE("a file is named after the largest communicator, and other ranks' files are kept") {
+  const std::string path = "/tmp/dlcp-profile-" + std::to_string(getpid()) + "-";
+  const auto exists = [&](int rank) {
+    return access((path + std::to_string(rank)).c_str(), F_OK) == 0;
+  };
+  Profile pipeline(path + "%r"), first(path + "%r");
+  pipeline.begin({1, 1, 2});
+  pipeline.write();
+  first.begin({2, 0, 2});
+  first.write();
+  CHECK(exists(1));
+  pipeline.begin({3, 37, 64});
+  pipeline.write();
+  CHECK(exists(37));
+  CHECK_FALSE(exists(1));
+  pipeline.begin({4, 0, 128});
+  pipeline.write();  // replaces the file of `first`
+  CHECK_FALSE(exists(37));
+  first.begin({4, 5, 128});
+  first.write();
+  CHECK(exists(5));
+  CHECK(exists(0));
+  for (const int rank : {0, 5})
+    unlink((path + std::to_string(rank)).c_str());
+}
+
 TEST_CASE("the end of the last communicator does not wait for the next one, which begins then") {
   const std::string path = "/tmp/dlcp-profile-" + std::to_string(getpid());
   bool waited = false;
