@@ -71,12 +71,11 @@ class Breaker final : public Sink {
     if (fault.every > fault.lasts) schedule(now + fault.every, index, kStrike);
   }
   void befall(What what, std::size_t link, const CableFault& fault) {
+    if (what == kWithdraw) return fabric_.withdraw(link);
+    if (what == kHeal) fabric_.restore(link);
     Port& port = fabric_.link(link);
-    if (what == kWithdraw) {
-      fabric_.withdraw(link);
-    } else if (fault.rate <= 0) {
+    if (fault.rate <= 0) {
       port.set_down(what == kStrike);
-      if (what == kHeal) fabric_.restore(link);
     } else {
       Wire wire = port.wire();
       wire.gbit_per_s *= what == kStrike ? fault.rate : 1 / fault.rate;
