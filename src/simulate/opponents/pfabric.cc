@@ -33,7 +33,7 @@ void LeastLeftFirst::admit(PacketPtr packet) {
 }
 
 PacketPtr LeastLeftFirst::next() {
-  if (packets_.empty()) return nullptr;
+  if (packets_.empty() || paused_) return nullptr;
   const auto best = std::min_element(
       packets_.begin(), packets_.end(),
       [](const PacketPtr& a, const PacketPtr& b) { return left_of(*a) < left_of(*b); });

@@ -21,6 +21,7 @@ void StrictLevels::admit(PacketPtr packet) {
 }
 
 PacketPtr StrictLevels::next() {
+  if (paused_) return nullptr;
   for (PacketRing& level : levels_) {
     if (level.empty()) continue;
     PacketPtr packet = level.pop();
