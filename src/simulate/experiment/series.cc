@@ -131,7 +131,10 @@ void Series::compare(const std::string& ours, const std::string& theirs,
     if (other == nullptr || other->value.mean <= 0) continue;
     const double ratio = row.value.mean / other->value.mean;
     const bool apart = row.value.high < other->value.low || row.value.low > other->value.high;
-    const char* verdict = !apart ? "no significant difference" : ratio < 1 ? "better" : "WORSE";
+    const char* verdict = figure_.seeds.size() < 2 ? "one seed, so not judged"
+                          : !apart                 ? "no significant difference"
+                          : ratio < 1              ? "better"
+                                                   : "WORSE";
     figure_.notes.push_back(fmt::format("{}: {} of {} is {:.2f} times that of {}: {}",
                                         row.experiment, metric, ours, ratio, theirs, verdict));
   }

@@ -45,7 +45,7 @@ class Series {
   double mean(const std::string& experiment, const std::string& transport,
               const std::string& metric) const;
   // For each experiment, adds a note that compares the metric of two transports: the ratio, and
-  // which is better if the intervals do not overlap.
+  // which is better if there are several seeds and the intervals do not overlap.
   void compare(const std::string& ours, const std::string& theirs, const std::string& metric);
   void note(const std::string& text) { figure_.notes.push_back(text); }
   Figure take() { return std::move(figure_); }

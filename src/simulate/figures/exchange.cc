@@ -27,10 +27,13 @@ Figure exchange_figure(const FigureWishes& wishes) {
                  {completion(), sent_twice()});
     }
     const double ideal = static_cast<double>((hosts - 1) * bytes) * 8 / 100 * 1e-3;
-    for (const char* transport : {"dlcp", "nscc", "dctcp"})
-      series.note(fmt::format(
-          "{}: {} takes {:.2f} times as long as the payload needs on a host's link", experiment,
-          transport, series.mean(experiment, transport, "completion") / ideal));
+    for (const char* transport : {"dlcp", "nscc", "dctcp"}) {
+      const double took = series.mean(experiment, transport, "completion");
+      if (took > 0)
+        series.note(
+            fmt::format("{}: {} takes {:.2f} times as long as the payload needs on a host's link",
+                        experiment, transport, took / ideal));
+    }
   }
   series.compare("dlcp", "nscc", "completion");
   series.compare("dlcp", "dctcp", "completion");

@@ -48,11 +48,12 @@ void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) 
   }
   for (const char* transport : {"dlcp", "nscc", "roce"}) {
     const double well = series.mean("no host pauses", transport, "completion");
-    if (well > 0)
+    const double stormy = series.mean(kStorm, transport, "completion");
+    if (well > 0 && stormy > 0)
       series.note(fmt::format(
           "one host sends pause frames for {} ms: with {} the other hosts take {:.2f} times as "
           "long as without pauses",
-          kStormLasts / 1ms, transport, series.mean(kStorm, transport, "completion") / well));
+          kStormLasts / 1ms, transport, stormy / well));
   }
 }
 
@@ -97,9 +98,10 @@ Figure failure_figure(const FigureWishes& wishes) {
   for (const char* transport : {"dlcp", "nscc"}) {
     const double well = series.mean(kAll[0].name, transport, "completion");
     for (const Misfortune& one : kAll) {
-      if (one.happens && well > 0)
+      const double took = series.mean(one.name, transport, "completion");
+      if (one.happens && well > 0 && took > 0)
         series.note(fmt::format("{}: {} takes {:.2f} times as long as without a fault", one.name,
-                                transport, series.mean(one.name, transport, "completion") / well));
+                                transport, took / well));
     }
   }
   add_storm(series, wishes, wishes.quick ? bytes : bytes / 8);

@@ -59,6 +59,9 @@ Figure worth_figure(const FigureWishes& wishes) {
                     }},
                    {completion(), given_up(), lost_energy()});
       }
+      if (series.mean(experiment, "dlcp, by worth", "completion") <= 0 ||
+          series.mean(experiment, "dlcp, blind", "completion") <= 0)
+        continue;
       const auto cost = [&](const char* transport) {
         const double share = series.mean(experiment, transport, "given up");
         return share > 0 ? series.mean(experiment, transport, "energy lost") / share : 0;

@@ -48,28 +48,48 @@ TEST_CASE("quick figures have rows of all their transports, and name the best") 
   }
 }
 
-TEST_CASE("if intervals overlap no transport is named the best") {
+TEST_CASE("notes are about transports that were run") {
   FigureWishes wishes;
-  wishes.seeds = 2;
-  Series series("X", "x", wishes);
-  Setting setting;
-  setting.fabric = single_switch(4, Wire{});
-  setting.contender = Contender::kNscc;
-  const auto load = [](std::uint64_t bytes) {
-    return [bytes](std::uint64_t seed) { return permutation(4, bytes + seed * 8192, seed); };
+  wishes.quick = true;
+  wishes.seeds = 1;
+  wishes.only = "nscc";
+  CHECK(exchange_figure(wishes).notes.size() == 1);
+  for (const char* only : {"no fault", "no host pauses"}) {
+    wishes.only = only;
+    for (const std::string& note : failure_figure(wishes).notes)
+      CHECK_THAT(note, !Contains(" 0.00 times"));
+  }
+  wishes.only = "by worth";
+  CHECK(worth_figure(wishes).notes.empty());
+}
+
+TEST_CASE("if intervals overlap no transport is named the best, and with one seed none") {
+  const auto notes_of = [](std::size_t seeds) {
+    FigureWishes wishes;
+    wishes.seeds = seeds;
+    Series series("X", "x", wishes);
+    Setting setting;
+    setting.fabric = single_switch(4, Wire{});
+    setting.contender = Contender::kNscc;
+    const auto load = [](std::uint64_t bytes) {
+      return [bytes](std::uint64_t seed) { return permutation(4, bytes + seed * 8192, seed); };
+    };
+    const Metric time = completion();
+    series.run({"c", "short", setting, load(40'000)}, {time});
+    series.run({"c", "same", setting, load(40'000)}, {time});
+    series.run({"c", "long", setting, load(4'000'000)}, {time});
+    series.compare("short", "same", "completion");
+    series.compare("short", "long", "completion");
+    series.compare("long", "short", "completion");
+    return series.take().notes;
   };
-  const Metric time = completion();
-  series.run({"c", "short", setting, load(40'000)}, {time});
-  series.run({"c", "same", setting, load(40'000)}, {time});
-  series.run({"c", "long", setting, load(4'000'000)}, {time});
-  series.compare("short", "same", "completion");
-  series.compare("short", "long", "completion");
-  series.compare("long", "short", "completion");
-  const Figure figure = series.take();
-  REQUIRE(figure.notes.size() == 3);
-  CHECK(figure.notes[0].find("no significant difference") != std::string::npos);
-  CHECK(figure.notes[1].find("better") != std::string::npos);
-  CHECK(figure.notes[2].find("WORSE") != std::string::npos);
+  const auto two = notes_of(2);
+  REQUIRE(two.size() == 3);
+  CHECK_THAT(two[0], Contains("no significant difference"));
+  CHECK_THAT(two[1], Contains("better"));
+  CHECK_THAT(two[2], Contains("WORSE"));
+  for (const std::string& note : notes_of(1))
+    CHECK_THAT(note, Contains("one seed, so not judged"));
 }
 
 }  // namespace
