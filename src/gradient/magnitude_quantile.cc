@@ -9,9 +9,10 @@ namespace {
 // One sample changes the logarithm by at most this: a tenfold change of scale is followed within a
 // hundred packets, and the threshold stays within a few percent of a steady quantile.
 constexpr float kStep = 0.05f;
-// Packets that contain only zeros do not move the threshold out of the range of normal numbers.
-constexpr float kThresholdMin = 1e-37f;
-constexpr float kThresholdMax = 1e37f;
+// Packets that contain only zeros count as the smallest magnitude. The threshold can be lower, so
+// that only the requested share of them is below it. All thresholds are normal numbers.
+constexpr float kMagnitudeMin = 1e-37f;
+constexpr float kMagnitudeMax = 1e37f;
 
 }  // namespace
 
@@ -24,12 +25,13 @@ MagnitudeQuantile::MagnitudeQuantile(float share) {
 
 bool MagnitudeQuantile::add(float magnitude) {
   if (!std::isfinite(magnitude) || fall_ == 0) return false;
+  magnitude = std::clamp(magnitude, kMagnitudeMin, kMagnitudeMax);
   if (threshold_ == 0) {
-    threshold_ = std::clamp(magnitude, kThresholdMin, kThresholdMax);
+    threshold_ = magnitude;
     return false;
   }
   const bool below = magnitude < threshold_;
-  threshold_ = std::clamp(threshold_ * (below ? fall_ : rise_), kThresholdMin, kThresholdMax);
+  threshold_ *= below ? fall_ : rise_;
   return below;
 }
 

@@ -31,19 +31,18 @@ class WorthJudge {
  public:
   // Shares of a stream's packets, smallest first. middle_share 0: there is no middle level.
   explicit WorthJudge(float droppable_share, float middle_share = 0)
-      : droppable_(droppable_share),
-        middle_(middle_share > 0 ? droppable_share + middle_share : 0) {}
+      : droppable_(droppable_share), unprotected_(droppable_share + middle_share) {}
 
   // Compares a packet's magnitude with those of earlier packets of the stream.
   Worth judge(float magnitude) {
-    const bool small = middle_.add(magnitude);
-    if (droppable_.add(magnitude)) return Worth::kDroppable;
-    return small ? Worth::kMiddle : Worth::kProtected;
+    const bool droppable = droppable_.add(magnitude);
+    if (!unprotected_.add(magnitude)) return Worth::kProtected;
+    return droppable ? Worth::kDroppable : Worth::kMiddle;
   }
 
  private:
-  MagnitudeQuantile droppable_;  // below it: kDroppable
-  MagnitudeQuantile middle_;     // below it, but not below the other: kMiddle
+  MagnitudeQuantile droppable_;    // below both: kDroppable
+  MagnitudeQuantile unprotected_;  // below this one alone: kMiddle
 };
 
 }  // namespace dlcp::gradient

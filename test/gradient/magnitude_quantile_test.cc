@@ -70,6 +70,24 @@ TEST_CASE("after a stream of zeros real gradients raise the threshold again", "[
   CHECK(share_below(quantile, rng, 1e-4, 2000) == Approx(0.5).margin(0.06));
 }
 
+TEST_CASE("of packets of zeros no more than the requested share is unprotected", "[quantile]") {
+  Rng rng(7);
+  for (const double zeros : {0.5, 0.95, 1.0}) {
+    gradient::WorthJudge two(0.25f), three(0.15f, 0.10f);
+    int unprotected[2] = {};
+    for (int i = 0; i < 30'000; ++i) {
+      const float magnitude = rng.unit() < zeros ? 0 : draw(rng, 1e-3);
+      const bool unprotected_now[2] = {two.judge(magnitude) != gradient::Worth::kProtected,
+                                       three.judge(magnitude) != gradient::Worth::kProtected};
+      for (int k = 0; k < 2 && i >= 10'000; ++k)
+        unprotected[k] += unprotected_now[k] ? 1 : 0;
+    }
+    INFO("share of zeros " << zeros);
+    CHECK(unprotected[0] == Approx(5000).margin(200));
+    CHECK(unprotected[1] == Approx(5000).margin(200));
+  }
+}
+
 TEST_CASE("a packet without a score is protected and does not move the threshold", "[quantile]") {
   MagnitudeQuantile quantile(0.9f);
   quantile.add(1);
