@@ -101,6 +101,15 @@ class Whatif(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_ranks_in_containers_of_one_host_may_have_the_same_process_id(self):
+        files = []
+        for file in self.files:
+            run = {**json.loads(file.read_text()), "host": "node", "pid": 1}
+            files.append(self.folder / f"container-{file.name}")
+            files[-1].write_text(json.dumps(run))
+        done = whatif(*files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_killed_rank_leaves_the_last_whole_file(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)

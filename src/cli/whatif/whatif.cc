@@ -82,16 +82,22 @@ Result<std::vector<double>> rates_of(const std::string& text) {
 
 Result<std::vector<whatif::Run>> read_runs(const std::vector<std::string>& files) {
   std::vector<whatif::Run> runs;
-  std::set<std::pair<std::string, std::int64_t>> processes;
+  // Communicator's ID and rank in it: one process has it. Containers may share host and process ID.
+  using Member = std::pair<std::uint64_t, std::uint32_t>;
+  std::set<Member> members;
   for (const std::string& file : files) {
     const auto text = read_text_file(file);
     if (!text) return text.error();
     auto run = whatif::read_run(text.value(), file);
     if (!run) return run.error();
-    if (!processes.emplace(run->host, run->pid).second)
-      return Error{ErrorCode::kInvalidUsage,
-                   fmt::format("'{}' is of the same process as a file before it", file),
-                   "give one file for each rank"};
+    std::set<Member> own;
+    for (const whatif::Communicator& one : run->communicators)
+      own.emplace(one.id, one.rank);
+    for (const Member& one : own)
+      if (!members.insert(one).second)
+        return Error{ErrorCode::kInvalidUsage,
+                     fmt::format("'{}' is of the same process as a file before it", file),
+                     "give one file for each rank"};
     runs.push_back(std::move(run).value());
   }
   std::sort(runs.begin(), runs.end(),
