@@ -64,7 +64,7 @@ constexpr RunRow kRuns[] = {
     {"srlinux", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,
      R"(printf 'save startup\n' | ssh -T "$DLCP_SWITCH")"},
     {"junos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh, ""},
-    // The confirmation deletes the checkpoint, whose name the rollback needs for its own.
+    // The confirmation deletes the checkpoint: a switch keeps at most ten.
     {"nxos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,
      R"(printf 'copy running-config startup-config\n' | ssh -T "$DLCP_SWITCH")"},
     // Other systems apply changes at once and permanently, such as a gNMI Set.

@@ -3,13 +3,14 @@
 #
 #   bash apply.sh [--dry-run] SWITCH [PATCH...]      SWITCH: destination of ssh (gNMI: ADDRESS:PORT)
 #   bash apply.sh --rollback [--dry-run] SWITCH [PATCH...]
-#   bash apply.sh --confirm SWITCH      ends the timer of the last change or rollback (NX-OS: its checkpoint)
+#   bash apply.sh --confirm SWITCH      ends the timer of the last change or rollback (NX-OS: deletes checkpoints)
 #
 # PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
 # Nothing is applied if a row of a patch differs from the imported one, if another change is pending, or if
-# the switch reports an error for a line. session.sh has the commands for the switch. If the switch rewrites
-# statements, the resulting text is kept in applied/ for the rollback. DLCP_RUN replaces "ssh SWITCH": a
-# command that reads CLI lines and prints the answers. DLCP_GNMIC replaces "gnmic".
+# the switch reports an error for a line. A dry run discards its session; on systems without sessions it
+# only prints the lines. session.sh has the commands for the switch. If the switch rewrites statements, the
+# resulting text is kept in applied/ for the rollback. DLCP_RUN replaces "ssh SWITCH": a command that reads
+# CLI lines and prints the answers. DLCP_GNMIC replaces "gnmic".
 # Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch has refused or is busy.
 set -u
 
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#words[@]} -eq 0 ]; then
-  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 switch=${words[0]}
@@ -41,11 +42,12 @@ if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
-suffix='' show='' pending='' begin='' check='' abort='' commit='' confirm='' error='' keep='' gnmi='' tries='' drop='' remembers=''
+suffix='' show='' pending='' prepare='' begin='' check='' abort='' forget='' commit='' timer='' confirm='' error=''
+keep='' gnmi='' tries='' drop='' remembers=''
 . "$here/session.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-id=dlcp-$verb-$(date +%s)  # of the session, if the switch names sessions
+id=dlcp-$verb-$(date +%s%2N)  # of the session or checkpoint, if the switch names them
 said() { printf '%s\n' "${1//\{id\}/$id}"; }
 run() { if [ -n "${DLCP_RUN:-}" ]; then $DLCP_RUN; else ssh -T "$switch"; fi; }
 gnmic_() { ${DLCP_GNMIC:-gnmic} -a "$switch" "$@"; }
@@ -69,13 +71,26 @@ refuse_if_pending() {  # a commit would apply the changes of others, too
   fi
 }
 
-unconfirmed=$here/applied/session  # the session whose commit has a timer of ten minutes
+# Ends the session, or restores the checkpoint, which is deleted only if this has succeeded.
+revert() {
+  if said "$abort" | run >"$work/answer" && ! is_error "$work/answer"; then
+    cat "$work/answer"
+    if [ -n "$forget" ]; then said "$forget" | run; fi
+    echo "the session was reverted" >&2
+  else
+    cat "$work/answer"
+    echo "the session could not be reverted. Look at the switch's configuration, then enter there:" >&2
+    said "$abort" >&2
+  fi
+}
+give_up() { echo "$1" >&2; revert; exit 4; }
+
+unconfirmed=$here/applied/session  # the session whose commit has a timer; without timers, all checkpoints
 if [ "$verb" = confirm ]; then
-  find "$here/applied" -name session -mmin +10 -delete 2>/dev/null || true
+  if [ -n "$timer" ]; then find "$here/applied" -name session -mmin "+$timer" -delete 2>/dev/null || true; fi
   if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
   refuse_if_pending
-  id=$(<"$unconfirmed")
-  said "$confirm" | run >"$work/answer" || exit 4
+  for id in $(<"$unconfirmed"); do said "$confirm"; done | run >"$work/answer" || exit 4
   cat "$work/answer"
   if is_error "$work/answer"; then
     echo "the switch refused to confirm the change: it may have reverted it, so run apply.sh or rollback.sh again" >&2
@@ -114,6 +129,13 @@ if [ -n "$gnmi" ]; then  # one Set for each patch, which is one transaction with
 fi
 
 lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }
+if [ -n "$dry" ] && [ -z "$commit" ]; then  # without a session, lines take effect at once
+  for patch in "${todo[@]}"; do
+    echo "would $verb: $patch"
+    lines "$folder" "$patch"
+  done
+  exit 0
+fi
 refuse_if_pending
 # The rollback must be known to work before the change is applied: if the switch has sessions, both are
 # tried in a session that is discarded.
@@ -134,6 +156,13 @@ if [ -n "$tries" ] && [ "$verb" = apply ]; then
     exit 4
   fi
 fi
+if [ -n "$prepare" ]; then
+  if ! said "$prepare" | run >"$work/answer" || is_error "$work/answer"; then
+    cat "$work/answer"
+    echo "the switch refused: $(said "$prepare"); nothing was applied" >&2
+    exit 4
+  fi
+fi
 {
   said "$begin"
   for patch in "${todo[@]}"; do
@@ -142,27 +171,22 @@ fi
   done
   said "$check"
 } >"$work/lines"
-run <"$work/lines" >"$work/answer" || exit 4
+run <"$work/lines" >"$work/answer"
+ended=$?
 cat "$work/answer"
-if is_error "$work/answer"; then
-  said "$abort" | run
-  echo "the switch refused the change; the session was reverted" >&2
-  exit 4
-fi
-if [ -n "$dry" ]; then
-  said "$abort" | run
-  exit 0
-fi
+if is_error "$work/answer"; then give_up "the switch refused the change"; fi
+if [ $ended -ne 0 ]; then give_up "the connection ended early, with exit code $ended"; fi
+if [ -n "$dry" ]; then revert; exit 0; fi
 if [ -n "$commit" ]; then
   said "$commit" | run >"$work/answer" || exit 4
   cat "$work/answer"
-  if is_error "$work/answer"; then
-    said "$abort" | run
-    echo "the switch refused the commit; the session was reverted" >&2
-    exit 4
-  fi
+  if is_error "$work/answer"; then give_up "the switch refused the commit"; fi
 fi
-if [ -n "$confirm" ]; then mkdir -p "$here/applied" && echo "$id" >"$unconfirmed" || exit 4; fi
+if [ -n "$confirm" ]; then
+  mkdir -p "$here/applied" || exit 4
+  if [ -n "$timer" ]; then rm -f "$unconfirmed"; fi
+  echo "$id" >>"$unconfirmed" || exit 4
+fi
 if [ -n "$remembers" ]; then
   show_running >"$work/running" || exit 4
   mkdir -p "$here/applied"

@@ -8,7 +8,9 @@ flat set and delete, or a gNMI Set. With YANG models in $DLCP_YANG_DIR_..., the 
 configuration, and reject it after one line was corrupted. Exit: 0 if all expectations hold."""
 
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ from simulated_switch import expect, expect_nothing_to_do
 YANG = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "switch-yang-set"
 
 CLI = r'''#!/usr/bin/env python3
-import json, os, pathlib, sys
+import json, os, pathlib, re, sys
 state = pathlib.Path(os.environ["STATE"])
 sys.path.insert(0, str(state / "leaf"))
 import guard
@@ -40,13 +42,22 @@ def print_blocks(rows, depth=0):
         print(" " * depth + head)
         print_blocks([one[len(head) + 3:] for one in rows if one.startswith(head + " > ")], depth + 2)
 
+def checkpoint(line):
+    return state / f"checkpoint.{line.split()[1]}.json"
+
+died = False
 lines = sys.stdin.read().splitlines()
 (state / "last").write_text("\n".join(lines))
+if "SWALLOWS" in os.environ and not os.environ["SHOW"] in lines:
+    sys.exit(0)
 opened = []
 for raw in lines:
     line = " ".join(raw.split())
     if not line:
         continue
+    if os.environ.get("DIES", "nothing at all") in line:  # the connection ends here
+        died = True
+        break
     if os.environ.get("REFUSE", "nothing at all") in line:
         print("error: syntax error\n% Invalid\nError: refused\nERROR: refused")
     elif line == os.environ["SHOW"]:
@@ -55,16 +66,21 @@ for raw in lines:
         else:
             print_blocks(config)
     elif line.startswith("checkpoint "):
-        (state / "checkpoint.json").write_text(json.dumps(config))
+        if checkpoint(line).exists():  # names must be unique
+            print("ERROR: checkpoint exists")
+        else:
+            checkpoint(line).write_text(json.dumps(config))
+    elif line.startswith("no checkpoint "):
+        checkpoint(line[3:]).unlink()
     elif line.startswith("rollback running-config"):
-        config = json.loads((state / "checkpoint.json").read_text())
+        config = json.loads(checkpoint(line.removeprefix("rollback running-config ")).read_text())
     elif line in os.environ["ABORT"].splitlines() and line.startswith(("rollback", "discard")):
         if pending.exists():
             pending.unlink()
         config = json.loads(file.read_text())
     elif line in os.environ["COMMIT"].splitlines() and line.startswith("commit"):
         file.write_text(json.dumps(config))
-    elif line in os.environ["SAID"].splitlines():
+    elif re.sub("dlcp-[a-z]+-[0-9]+", "{id}", line) in os.environ["SAID"].splitlines():
         pass
     elif prefix:
         if line.startswith(prefix):
@@ -97,6 +113,7 @@ elif not os.environ["COMMIT"]:
     file.write_text(json.dumps(config))
 elif pending.exists():
     pending.unlink()
+sys.exit(255 if died else 0)
 '''
 
 GNMIC = r'''#!/usr/bin/env python3
@@ -170,11 +187,12 @@ class Switch(simulated_switch.Switch):
     def __init__(self, name, folder, text):
         super().__init__(name, folder, {"switch-cli": CLI, "gnmic": GNMIC})
         said = json.loads(subprocess.run(
-            ["bash", "-c", f'gnmi= show= pending= begin= check= abort= commit= confirm= error= keep=; . {self.folder}/session.sh;'
+            ["bash", "-c", f'gnmi= show= pending= prepare= begin= check= abort= forget= commit= confirm= error= keep=; . {self.folder}/session.sh;'
              'python3 -c "import json,sys; print(json.dumps(sys.argv[1:]))"'
-             ' "$gnmi" "$show" "$pending" "$begin" "$check" "$abort" "$commit" "$confirm"'],
+             ' "$gnmi" "$show" "$pending" "$begin" "$check" "$abort" "$commit" "$confirm" "$prepare" "$forget"'],
             capture_output=True, text=True, check=True).stdout)
         self.confirmation = said[7].splitlines()
+        self.has_checkpoints = bool(said[8])  # instead of sessions
         self.gnmi, self.show = said[0], said[1].splitlines()[-1:] or [""]
         guard_file = next((self.folder / "guard").glob("*.json"))
         rows = json.loads(guard_file.read_text())
@@ -197,13 +215,14 @@ class Switch(simulated_switch.Switch):
     def statements(self):
         return self.running() if self.gnmi else sorted(json.loads((self.root / "config.json").read_text()))
 
-    def confirms(self, what):
-        """Expects that the last change is confirmed once, if the system has something to confirm."""
+    def confirms(self, what, changes=1):
+        """Expects that the last change is confirmed once, if the system has something to confirm. Without timers, all
+        earlier changes are confirmed with it."""
         for times in range(2):
             (self.root / "last").write_text("")
             result = self.run("apply.sh", "--confirm", "leaf")
-            sent = (self.root / "last").read_text().splitlines()
-            expect(result.returncode == 0 and sent == (self.confirmation if times == 0 else []), what, result)
+            sent = [re.sub(r"dlcp-[a-z]+-[0-9]+", "{id}", line) for line in (self.root / "last").read_text().splitlines()]
+            expect(result.returncode == 0 and sent == (self.confirmation * changes if times == 0 else []), what, result)
 
     def change(self, old, new):
         file = self.root / "config.json"
@@ -234,6 +253,32 @@ BREAKS = {"srlinux": ("max-drop-probability-percent 100", "max-drop-probability-
           "iosxr": ('"unit": "ratio"', '"unit": "rate"')}
 
 
+def lost_connections(switch, imported):
+    """The connection ends within the change."""
+    result = switch.run("apply.sh", "leaf", DIES="DLCP-1-SITE")
+    expect(result.returncode == 4 and "connection ended" in result.stderr, "a lost connection is reported", result)
+    expect(switch.statements() == imported, "the lines that the switch has received are reverted", result)
+    if not switch.has_checkpoints:
+        return
+    result = switch.run("apply.sh", "leaf", DIES="DLCP-1-SITE", REFUSE="rollback")
+    left = list(switch.root.glob("checkpoint.*"))
+    expect(result.returncode == 4 and len(left) == 1, "a checkpoint is kept until it has been restored", result)
+    expect("checkpoint " + left[0].suffixes[0][1:] in result.stderr, "the message names it", result)
+    (switch.root / "config.json").write_text(left[0].read_text())
+    left[0].unlink()
+
+
+def foreign_rows(switch):
+    """A refused change reverts neither the canary nor what others have configured since."""
+    file = switch.root / "config.json"
+    others = ["interface Vlan77", "interface Vlan77 > no shutdown"]
+    file.write_text(json.dumps(json.loads(file.read_text()) + others))
+    expected = switch.statements()
+    result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
+    expect(result.returncode == 4 and switch.statements() == expected, "only this run is reverted", result)
+    file.write_text(json.dumps([row for row in json.loads(file.read_text()) if row not in others]))
+
+
 def main():
     name, folder, running_file, render, *ports = sys.argv[1:]
     switch = Switch(name, pathlib.Path(folder), pathlib.Path(running_file).read_text())
@@ -243,10 +288,14 @@ def main():
     result = switch.run("apply.sh", "--dry-run", "leaf")
     expect(result.returncode == 0, "a dry run", result)
     expect(switch.statements() == imported, "a dry run changes nothing", result)
+    if switch.has_checkpoints:
+        expect("configure" not in (switch.root / "last").read_text(), "a dry run only reads", result)
+        expect("service-policy" in result.stdout, "a dry run prints the lines", result)
     result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
     expect(result.returncode == 4, "an error of the switch is reported", result)
     if not switch.gnmi:  # if the second of two gNMI Sets is refused, the first stays in effect
         expect(switch.statements() == imported, "after an error nothing is applied", result)
+        lost_connections(switch, imported)
     result = switch.run("apply.sh", "leaf")
     planned = switch.statements()
     expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
@@ -286,8 +335,14 @@ def main():
     switch.confirms("the rollback is confirmed")
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.statements() != planned, "apply changes only the canary", result)
+    if switch.has_checkpoints:
+        foreign_rows(switch)
     result = switch.run("apply.sh", "leaf")
     expect(result.returncode == 0 and switch.statements() == planned, "then apply changes the rest", result)
+    if switch.has_checkpoints:  # they have no timer
+        os.utime(switch.folder / "applied" / "session", (0, 0))
+        switch.confirms("both changes are confirmed later", changes=2)
+        expect(not list(switch.root.glob("checkpoint.*")), "no checkpoint is left")
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 
