@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
     --batch) batch=${2:-}; shift ;;
     --rollback) folder=$here/rollback verb=rollback ;;
     -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-    *) patches+=("$folder/$(basename "$1")") ;;
+    *) patches+=("$(basename "$1")") ;;
   esac
   shift
 done
@@ -36,8 +36,9 @@ if ! [[ $batch =~ ^[1-9][0-9]{0,3}$ ]]; then
   exit 2
 fi
 if [ ${#patches[@]} -eq 0 ]; then
-  mapfile -t patches < <(find "$folder" -maxdepth 1 -name '*.json-patch' -o -maxdepth 1 -name '*.json-direct' | sort)
+  mapfile -t patches < <(find "$folder" -maxdepth 1 \( -name '*.json-patch' -o -name '*.json-direct' \) -printf '%f\n' | sort)
 fi
+patches=("${patches[@]/#/$folder/}")
 if [ "$verb" = rollback ]; then  # in reverse order
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
@@ -136,4 +137,4 @@ for step in "${todo[@]}"; do
   exit 5
 done
 if [ -n "$drained" ]; then as_root TSB || exit 4; fi
-echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: config save -y"
+echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: sudo config save -y"

@@ -110,6 +110,8 @@ def main():
 
     canary = sorted(p.name for p in folder.glob("20-*.json-patch"))[0]
     definitions = sorted(p.name for p in folder.glob("[01]*.json-*"))
+    result = switch.run("apply.sh", "--dry-run", definitions[-1], "--rollback")
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "--rollback may follow a patch", result)
     result = switch.run("apply.sh", *definitions, canary)
     expect(result.returncode == 0 and imported != switch.config() != planned, "apply changes only the canary", result)
     result = switch.run("apply.sh")
