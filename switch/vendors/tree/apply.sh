@@ -100,15 +100,19 @@ if [ "$verb" = confirm ]; then
   exit 0
 fi
 
+state_of() {  # "before" or "after", or 3 if rows have drifted
+  local applied=()
+  if [ -e "$here/applied/$1.txt" ]; then applied=("$here/applied/$1.txt"); fi
+  python3 "$here/guard.py" "$here/guard/$1.json" "$work/running" "${applied[@]}"
+}
+
 show_running >"$work/running" || exit 4
-from=before
-if [ "$verb" = rollback ]; then from=after; fi
+from=before to=after
+if [ "$verb" = rollback ]; then from=after to=before; fi
 todo=()
 for patch in "${patches[@]}"; do
   if [ ! -e "$here/guard/$patch.json" ]; then echo "$here has no patch $patch" >&2; exit 2; fi
-  applied=()
-  if [ -e "$here/applied/$patch.txt" ]; then applied=("$here/applied/$patch.txt"); fi
-  state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$work/running" "${applied[@]}") || {
+  state=$(state_of "$patch") || {
     echo "refused: rows of $patch match neither the imported nor the planned configuration" >&2
     exit 3
   }
@@ -182,13 +186,25 @@ if [ -n "$commit" ]; then
   cat "$work/answer"
   if is_error "$work/answer"; then give_up "the switch refused the commit"; fi
 fi
+# Answers without an error are no proof: the other end may be a shell, or the candidate was empty.
+unproven() {
+  echo "$1" >&2
+  if [ -z "$commit" ]; then revert; else echo "not confirmed: the switch reverts it after $timer minutes" >&2; fi
+  exit 4
+}
+show_running >"$work/running" || unproven "the switch's configuration cannot be read after the change"
+for patch in "${todo[@]}"; do
+  state=$(state_of "$patch" 2>"$work/why")
+  if [ "$state" = "$to" ] || { [ -n "$remembers" ] && [ "$state" != "$from" ]; }; then continue; fi
+  cat "$work/why" >&2
+  unproven "$verb of $patch has not taken effect as planned: the switch's rows are in the state '$state'"
+done
 if [ -n "$confirm" ]; then
   mkdir -p "$here/applied" || exit 4
   if [ -n "$timer" ]; then rm -f "$unconfirmed"; fi
   echo "$id" >>"$unconfirmed" || exit 4
 fi
 if [ -n "$remembers" ]; then
-  show_running >"$work/running" || exit 4
   mkdir -p "$here/applied"
   for patch in "${todo[@]}"; do
     if [ "$verb" = apply ]; then cp "$work/running" "$here/applied/$patch.txt"; else rm -f "$here/applied/$patch.txt"; fi

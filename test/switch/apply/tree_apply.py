@@ -296,6 +296,8 @@ def main():
     if not switch.gnmi:  # if the second of two gNMI Sets is refused, the first stays in effect
         expect(switch.statements() == imported, "after an error nothing is applied", result)
         lost_connections(switch, imported)
+        result = switch.run("apply.sh", "leaf", SWALLOWS="every line")
+        expect(result.returncode == 4 and "has not taken effect" in result.stderr, "a change without effect is reported", result)
     result = switch.run("apply.sh", "leaf")
     planned = switch.statements()
     expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
