@@ -63,7 +63,8 @@ struct Definitions {
   std::vector<std::map<int, Queue>> groups;
   std::string trusted_map;                // DSCP map of trusted ports
   std::map<int, std::string> remark_map;  // by remark DSCP; empty name: the site's own map is used
-  std::string queue_map, group_map;       // empty: the site's own maps are used
+  std::string queue_map;                  // of every port of the plan
+  std::string group_map;                  // empty: the site's own map is used
   std::map<std::string, std::string> rewriting;  // of fabric ports, by the site's TC_TO_DSCP_MAP
 };
 

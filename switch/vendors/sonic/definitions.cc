@@ -152,11 +152,8 @@ class DefinitionBuilder {
   }
 
   // Classes that carry only untrusted ports' packets are served like the classes of the DSCPs that
-  // these packets are rewritten to. A switch without a map has the platform's, which is one to one.
+  // these packets are rewritten to.
   void serve_remarked(Json& queues, Json& groups) const {
-    if (plan_.remark_classes.empty()) return;
-    for (int c = 0; document_.queue_map.empty() && c < kQueueCount; ++c)
-      queues[std::to_string(c)] = std::to_string(c);
     for (const auto& [remark, traffic_class] : plan_.remark_classes) {
       const auto as = std::to_string(class_of(remark));
       queues[std::to_string(traffic_class)] =
@@ -184,10 +181,21 @@ class DefinitionBuilder {
     }
   }
 
-  // Copies the class maps if the site's maps do not lead DLCP's classes to their queues.
+  // The site's queues of its classes. Without an imported map, they are those of the plan.
+  Json site_queues() const {
+    Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);
+    for (std::size_t c = 0; document_.queue_map.empty() && c < kQueueCount; ++c)
+      queues[std::to_string(c)] =
+          std::to_string(queue_of_class(*plan_.site, static_cast<std::uint8_t>(c)));
+    return queues;
+  }
+
+  // Copies the class maps if the site's maps do not lead DLCP's classes to their queues. A queue
+  // map is always needed: a port without one puts every packet into queue 0
+  // (SAI_PORT_ATTR_QOS_TC_TO_QUEUE_MAP, saiport.h).
   void put_class_maps() {
     if (plan_.groups.empty()) return;
-    Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);
+    Json queues = site_queues();
     Json groups = site_row("TC_TO_PRIORITY_GROUP_MAP", document_.group_map);
     const Json queues_before = queues, groups_before = groups;
     const auto lossy = groups.value(std::to_string(plan_.site->default_class), std::string("0"));
@@ -196,8 +204,8 @@ class DefinitionBuilder {
       groups[std::to_string(queue.traffic_class)] = lossy;
     }
     serve_remarked(queues, groups);
-    const bool rewrites = !plan_.remark_classes.empty();
-    if ((rewrites || !document_.queue_map.empty()) && queues != queues_before) {
+    result_.queue_map = document_.queue_map;
+    if (document_.queue_map.empty() || queues != queues_before) {
       result_.queue_map = own_name(document_.queue_map);
       change_.put("TC_TO_QUEUE_MAP", result_.queue_map, queues, Impact::kHitless);
     }

@@ -155,7 +155,7 @@ class Renderer {
       row["dscp_to_tc_map"] = map;
     else if (is_own(text_field(row, "dscp_to_tc_map")))
       row["dscp_to_tc_map"] = document_->dscp_map;
-    if (!definitions.queue_map.empty()) row["tc_to_queue_map"] = definitions.queue_map;
+    row["tc_to_queue_map"] = definitions.queue_map;
     if (!definitions.group_map.empty()) row["tc_to_pg_map"] = definitions.group_map;
     put_rewriting(group.group, definitions, maps, row);
     SwitchFeatures(plan_, *document_, release_, out_).put_port(port, row, change);

@@ -288,15 +288,31 @@ class Importer {
       uses[0] += traffic_class ? 0 : 1;
     site_.default_class =
         static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
-    if (document_->queue_map.empty())  // the platform's default
-      for (int i = 0; i < kQueueCount; ++i)
-        site_.class_to_queue[i] = static_cast<std::uint8_t>(i);
+    if (document_->queue_map.empty()) read_no_queue_map();
     each_entry("TC_TO_QUEUE_MAP", document_->queue_map, kTrafficClassesMax - 1, kQueueCount - 1,
                [&](int traffic_class, int queue) {
                  site_.class_to_queue[traffic_class] = static_cast<std::uint8_t>(queue);
                });
     each_entry("TC_TO_PRIORITY_GROUP_MAP", document_->group_map, kTrafficClassesMax - 1, 7,
                [](int, int) {});
+  }
+
+  // Without a map every class is in queue 0 (saiport.h), where a site with several classes would
+  // hardly want them: its intention is not guessed.
+  void read_no_queue_map() {
+    site_.class_to_queue.fill(0);
+    const auto& classes = site_.dscp_to_class;
+    const auto other = std::find_if(classes.begin(), classes.end(), [](const auto& traffic_class) {
+      return traffic_class.value_or(0) != 0;
+    });
+    if (other == classes.end()) return;
+    fault("PORT_QOS_MAP", "",
+          "ports map DSCPs to several classes but have no tc_to_queue_map, so all packets are in "
+          "queue 0",
+          fmt::format("DSCP {} with class {}", other - classes.begin(), **other),
+          "a tc_to_queue_map of the site on its ports",
+          "add a TC_TO_QUEUE_MAP (SONiC's own leads every class to the queue of its number), then "
+          "import again");
   }
 
   void read_queues() {

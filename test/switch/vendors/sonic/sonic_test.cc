@@ -278,6 +278,52 @@ TEST_CASE(
   CHECK_THAT(problems_of(sonic().render(plan)), Contains("a buffer profile of the site trims"));
 }
 
+TEST_CASE("every port gets a queue map, because a port without one sends all packets to queue 0") {
+  SECTION("a declared site: its classes and DLCP's") {
+    SiteConfig site;
+    site.dscp_to_class.fill(0);
+    site.dscp_to_class[26] = 6;
+    for (int c = 0; c < kQueueCount; ++c)
+      site.class_to_queue[c] = static_cast<std::uint8_t>(c);
+    site.class_to_queue[6] = 1;
+    auto plan = make_plan(site, kHosts, kUplinks);
+    plan.groups[0].queues[1].traffic_class = 3;  // its number is not its queue's
+    const Json after = applied(Json::object(), render_ok(plan));
+    for (const char* port : {"Ethernet0", "Ethernet32"})
+      CHECK(after["PORT_QOS_MAP"][port]["tc_to_queue_map"] == "DLCP-map");
+    const Json& map = after["TC_TO_QUEUE_MAP"]["DLCP-map"];
+    CHECK(map["3"] == "5");
+    CHECK(map["2"] == "2");
+    CHECK(map["6"] == "1");
+    CHECK(map["0"] == "0");
+  }
+  SECTION("one imported port lacks the map of the others") {
+    Json before = leaf();
+    before["PORT_QOS_MAP"]["Ethernet0"].erase("tc_to_queue_map");
+    const auto rendering = render_ok(plan_of(before));
+    const Json after = applied(before, rendering);
+    CHECK(after["PORT_QOS_MAP"]["Ethernet0"]["tc_to_queue_map"] ==
+          after["PORT_QOS_MAP"]["Ethernet8"]["tc_to_queue_map"]);
+    CHECK(patched(after, rendering, FileKind::kRollback) == before);
+  }
+  SECTION("a switch without QoS: all its own traffic stays in queue 0") {
+    Json before = leaf();
+    for (auto& [port, row] : before["PORT_QOS_MAP"].items())
+      row = Json::object();
+    const Json after = applied(before, render_ok(plan_of(before)));
+    const Json& map = after["TC_TO_QUEUE_MAP"]["DLCP-map"];
+    CHECK(map["5"] == "5");
+    CHECK(map["3"] == "0");
+  }
+  SECTION("several classes without a map are refused") {
+    Json before = leaf();
+    for (auto& [port, row] : before["PORT_QOS_MAP"].items())
+      row.erase("tc_to_queue_map");
+    CHECK_THAT(to_text(sonic().import({"x.json", before.dump(1)}).problems.front()),
+               Contains("have no tc_to_queue_map, so all packets are in queue 0"));
+  }
+}
+
 TEST_CASE("a row that names an object that the file lacks is refused") {
   const auto refused = [](const char* table, const char* what) {
     Json config = leaf();
