@@ -55,7 +55,7 @@ constexpr const char* kConfirmOverSsh = R"(bash apply.sh --confirm "$DLCP_SWITCH
 
 constexpr RunRow kRuns[] = {
     {"sonic", false, "apply.sh --drain --batch {ports}", "rollback.sh --drain --batch {ports}", "",
-     "config save -y"},
+     "sudo config save -y"},
     {"cumulus", false, "apply.sh", "rollback.sh", "nv config apply --confirm-yes",
      "nv config save"},
     {"eos", true, kApplyOverSsh, kRollbackOverSsh, kConfirmOverSsh,

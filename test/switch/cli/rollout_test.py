@@ -34,7 +34,8 @@ switches:
 # Every command of a switch: writes a line to the log, and prints what the health commands count.
 COMMAND = r"""#!/bin/bash
 name=$(basename "$0")
-if [ "$name" = sudo ]; then exec "$@"; fi
+if [ "$name" = sudo ]; then AS_ROOT=1 exec "$@"; fi
+if [ "$name" = config ] && [ -z "$AS_ROOT" ]; then echo "Root privileges are required for this operation"; exit 1; fi
 case "$name $*" in
   "ssh -T"*) echo "$DLCP_SWITCH: $(paste -sd';')" >>"$STATE/log" ;;
   "nv config apply --confirm-yes")
