@@ -127,7 +127,7 @@ Rendering render_script(const Sections& templates, const SwitchPlan& plan) {
   rendering.files.push_back(
       {.path = "rollback.sh",
        .text = "#!/bin/bash\n# Removes DLCP's queues and restores the previous ones.\nexec "
-               "\"$(dirname \"$0\")/dlcp-qos.sh\" rollback\n",
+               "\"$(dirname \"$0\")/dlcp-qos.sh\" rollback \"$@\"\n",
        .kind = FileKind::kRollback,
        .grammar_checked = true,
        .executable = true});
