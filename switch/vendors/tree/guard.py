@@ -114,7 +114,7 @@ def statements(guard, text):
 
 def rows_of(guard, path):
     with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
-        running = list(statements(guard, file.read()))
+        running = set(statements(guard, file.read()))  # an export of several commands may repeat lines
     return {scope: sorted(one for one in running if one == scope or one.startswith(scope + " "))
             for scope in guard["rows"]}
 
@@ -127,7 +127,7 @@ def main():
         guard = json.load(file)
     now = rows_of(guard, sys.argv[2])
     # For each row its text before and after the change, without the words of its scope.
-    before, after = ({scope: sorted(scope + rest for rest in row[which]) for scope, row in guard["rows"].items()}
+    before, after = ({scope: sorted({scope + rest for rest in row[which]}) for scope, row in guard["rows"].items()}
                      for which in (0, 1))
     if len(sys.argv) == 4:
         after = rows_of(guard, sys.argv[3])

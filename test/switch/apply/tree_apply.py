@@ -64,6 +64,7 @@ for raw in lines:
         if prefix:
             print("\n".join(prefix + row for row in config))
         else:
+            print_blocks([row for row in config if "service-policy" in row])  # as `show running-config ipqos`
             print_blocks(config)
     elif line.startswith("checkpoint "):
         if checkpoint(line).exists():  # names must be unique

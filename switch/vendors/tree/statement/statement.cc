@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "switch/vendors/text/json_keys.h"
 #include "switch/vendors/text/numbers.h"
@@ -42,10 +43,10 @@ class Reading {
       const auto indent = line.find_first_not_of(" \t");
       line = one_spaced(line);
       if (indent == 0 && line == reader_.ends_with) {
-        if (ended_ && statements_.size() > at_end)
+        if (ended_ && read_ > at_end)
           fault(number, "a second configuration ends here", line, "one file for each switch");
         ended_ = true;
-        at_end = statements_.size();
+        at_end = read_;
       }
       const bool kept = !reader_.kept_comment.empty() && line.starts_with(reader_.kept_comment);
       if (!kept && (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end")) return;
@@ -192,6 +193,9 @@ class Reading {
     if (is_name(text, line)) return;
     const auto wanted = [&text](const std::string& root) { return text.starts_with(root); };
     if (std::none_of(reader_.roots.begin(), reader_.roots.end(), wanted)) return;
+    ++read_;
+    // Exports of several commands repeat lines: `show running-config ipqos` and `interface`.
+    if (reader_.syntax == Syntax::kBlocks && !seen_.insert(text).second) return;
     if (statements_.size() < kStatementsMax) return statements_.push_back({std::move(text), line});
     if (!full_)
       fault(line, "the configuration is too large", "",
@@ -316,8 +320,10 @@ class Reading {
   std::unordered_map<std::string, std::vector<std::string>>
       keys_;  // of lists, by the names that lead to them
   Statements statements_;
-  std::string name_;    // of the switch, if the configuration contains it
-  bool ended_ = false;  // the system's usual last line was read
+  std::size_t read_ = 0;                  // statements, with repeated ones
+  std::unordered_set<std::string> seen_;  // of blocks
+  std::string name_;                      // of the switch, if the configuration contains it
+  bool ended_ = false;                    // the system's usual last line was read
   bool full_ = false;
   std::vector<Problem> problems_;
 };
