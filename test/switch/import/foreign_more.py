@@ -246,6 +246,29 @@ class More(Checks):
             self.refused(each, "DLCP cannot use queue 3", "carry no traffic of the site", site="site: {may_take_queues: [3]}\n", **options)
             self.assertIn("used by PFC", json.dumps(self.run_verb("check", each, site="site: {may_take_queues: [3]}\n", **options)[1]))
 
+    def test_nxos_pause_in_a_class_of_the_site(self):
+        text, options = of("nxos")
+        lossless = ("class-map type network-qos match-any RDMA\n  match qos-group {}\npolicy-map type network-qos MORE\n"
+                    "  class type network-qos RDMA\n    pause pfc-cos 4\n")
+        self.assertIn(4, {queue["queue"] for queue in self.planned(text, **options)[0].values()})
+        self.assertNotIn(4, {queue["queue"] for queue in self.planned(lossless.format(4) + text, **options)[0].values()})
+        self.refused(lossless.format("4-5") + text, "unknown lossless class: RDMA", **options)
+
+    def test_nxos_classes_that_match_all(self):
+        text, options = of("nxos")
+        usual = self.changed(text, "match-any ROCE", "match-all ROCE")
+        self.assertEqual(self.planned(usual, **options)[0], self.planned(text, **options)[0])
+        self.refused(self.changed(usual, "  match dscp 26\n", "  match dscp 26\n  match cos 3\n"), "match several fields together",
+                     "one `match dscp`", **options)
+        self.refused(self.changed(usual, "  match dscp 26\n", "  match cos 3\n"), "matches something other than DSCPs", **options)
+
+    def test_nxos_strict_queues_are_the_highest(self):
+        text, options = of("nxos")
+        text = self.changed(text, "  match dscp 48\n", "  match dscp 48\nclass-map type qos match-any OWN\n  match dscp 56\n")
+        text = self.changed(text, "    set qos-group 6\n", "    set qos-group 6\n  class OWN\n    set qos-group 7\n")
+        text = self.changed(text, "c-out-8q-q7\n    bandwidth remaining percent 0", "c-out-8q-q7\n    bandwidth remaining percent 10")
+        self.refused(text, "weighted queue 7 is above DLCP's strict queue", "dlcp.queues.control", **options)
+
     # OpenConfig.
     def test_openconfig_answers_of_a_get(self):
         text, options = of("openconfig")

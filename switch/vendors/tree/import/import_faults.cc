@@ -149,6 +149,7 @@ std::optional<Captures> refused_by(const Refusal& row, const Statement& statemen
   const auto name = held->find("name");
   if (name != held->end() && is_own(name->second)) return std::nullopt;
   const bool there = std::any_of(all.begin(), all.end(), [&](const Statement& other) {
+    if (other.text == statement.text) return false;
     const auto also = row.beside->match(other.text);
     if (!also || name == held->end()) return also.has_value();
     const auto other_name = tree::held(*also, "name");

@@ -1,5 +1,6 @@
-// On systems where all queues below a round-robin queue are round-robin too, DLCP's queues could
-// change the scheduling of the site's queues. Such plans are rejected.
+// Rejects plans that a system's order of queues contradicts: strict queues must be the highest ones
+// on some systems. Where all queues below a round-robin queue are round-robin too, DLCP's queues
+// could also change the scheduling of the site's queues.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +27,10 @@ Edges edges_of(const PortGroupPlan& group) {
   return edges;
 }
 
-std::optional<Problem> fault_of(const SwitchPlan& plan, const Edges& edges, const SiteQueue& site) {
-  if (plan.site->imported && site.strict && site.queue < edges.round_robin)
+std::optional<Problem> fault_of(const Target& target, const SwitchPlan& plan, const Edges& edges,
+                                const SiteQueue& site) {
+  if (target.round_robin_binds_below && plan.site->imported && site.strict &&
+      site.queue < edges.round_robin)
     return refusal(
         plan,
         fmt::format("DLCP's round-robin queue {} would make the site's strict queue {} "
@@ -39,11 +42,11 @@ std::optional<Problem> fault_of(const SwitchPlan& plan, const Edges& edges, cons
         "`no priority` first");
   if (!site.strict && site.weight && site.queue > edges.strict)
     return refusal(plan,
-                   fmt::format("the site's round-robin queue {} would make DLCP's strict queue {} "
-                               "round-robin",
+                   fmt::format("the site's weighted queue {} is above DLCP's strict queue {}, but "
+                               "strict queues must be the highest ones",
                                site.queue, edges.strict),
                    fmt::format("queue {} below queue {}", edges.strict, site.queue),
-                   "the control queue above every round-robin one",
+                   "the control queue above every weighted one",
                    "assign a higher queue: dlcp.queues.control");
   return std::nullopt;
 }
@@ -67,14 +70,14 @@ std::string default_class_note(const Target& target, const SwitchPlan& plan) {
 
 std::vector<Problem> scheduling_faults(const Target& target, const SwitchPlan& plan) {
   std::vector<Problem> problems;
-  if (!target.round_robin_binds_below) return problems;
+  if (!target.strict_is_highest) return problems;
   const auto used = queues_in_use(*plan.site, plan.dlcp_dscps);
   const int preset = queue_of_class(*plan.site, plan.site->default_class);
   for (const PortGroupPlan& group : plan.groups) {
     const Edges edges = edges_of(group);
     for (const SiteQueue& site : plan.site->queues) {
       if ((used >> site.queue & 1) == 0 || site.queue == preset) continue;
-      if (auto problem = fault_of(plan, edges, site)) {
+      if (auto problem = fault_of(target, plan, edges, site)) {
         problems.push_back(std::move(*problem));
         break;
       }

@@ -187,6 +187,7 @@ void read_meaning(Target& target, const Json& config) {
   target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
   target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
   target.round_robin_binds_below = config.value("round_robin_binds_below", false);
+  target.strict_is_highest = config.value("strict_is_highest", target.round_robin_binds_below);
   target.words = words_in(config);
   target.configured_is_used = config.value("configured_is_used", true);
   target.dscp_trusts = words(config, "dscp_trusts");

@@ -39,6 +39,7 @@ struct Target {
   std::vector<int> doubtful_classes;     // queue depends on the platform, unless configured
   std::vector<int> usual_rewriting;      // class -> DSCP, if only rewriting itself is enabled
   bool round_robin_binds_below = false;  // strict only if no queue from it up is round-robin
+  bool strict_is_highest = false;        // strict queues must be above the weighted ones
   std::map<std::string, Word> words;
   bool configured_is_used = true;  // a queue that the site configures belongs to the site
   // For targets whose classifiers use DSCPs only if configured: the statements that enable it, and
