@@ -51,8 +51,15 @@ void Section::check_keys(std::string_view section) {
 std::optional<std::string> Section::text(std::string_view key) {
   const YamlNode* const node = find(key);
   if (node == nullptr) return std::nullopt;
-  if (node->kind == YamlNode::Kind::kScalar) return node->text;
-  report_wrong_value(key, kind_of(*node), "one value", node->line);
+  if (node->kind != YamlNode::Kind::kScalar) {
+    report_wrong_value(key, kind_of(*node), "one value", node->line);
+    return std::nullopt;
+  }
+  // Scripts contain names as comments, which a line break would end.
+  const auto is_control = [](unsigned char byte) { return byte < ' ' || byte == 0x7f; };
+  if (std::none_of(node->text.begin(), node->text.end(), is_control)) return node->text;
+  report_wrong_value(key, "a line break or another control character", "one line of text",
+                     node->line);
   return std::nullopt;
 }
 
