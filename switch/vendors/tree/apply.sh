@@ -186,7 +186,7 @@ if [ -n "$commit" ]; then
   cat "$work/answer"
   if is_error "$work/answer"; then give_up "the switch refused the commit"; fi
 fi
-# Answers without an error are no proof: the other end may be a shell, or the candidate was empty.
+# Answers without an error prove nothing: the other end may be a shell, or the candidate was empty.
 unproven() {
   echo "$1" >&2
   if [ -z "$commit" ]; then revert; else echo "not confirmed: the switch reverts it after $timer minutes" >&2; fi
