@@ -8,7 +8,8 @@
 # updater takes the ports of a 20-ports patch down for minutes, so the script changes one port at a
 # time, or N with --batch N (never more than half of the uplinks). Apply one patch first as the canary,
 # and drain jobs from the hosts behind its ports. --drain moves routed traffic away (TSA) before ports
-# change and back (TSB) afterwards. If a patch fails, the script reverts the rows of this run. It takes
+# change and back (TSB) afterwards; a switch that is in maintenance already stays so. If a patch fails, or
+# the script is interrupted or loses its terminal, it reverts the rows of this run. It takes
 # a checkpoint before the first patch, for repairs by hand.
 # Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 refused, 5 refused and not reverted.
 set -u
@@ -26,7 +27,7 @@ while [ $# -gt 0 ]; do
     --drain) drain=yes ;;
     --batch) batch=${2:-}; shift ;;
     --rollback) folder=$here/rollback verb=rollback ;;
-    -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) patches+=("$(basename "$1")") ;;
   esac
   shift
@@ -113,6 +114,15 @@ take_back() {
   done
 }
 
+is_drained() { [ "$(as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE' tsa_enabled)" = true ]; }
+
+interrupted=
+trap 'interrupted=yes' HUP INT TERM
+trap '' PIPE  # a lost terminal must not end the script either
+if [ -n "$drain" ] && is_drained; then
+  echo "the switch is drained already (TSA), and stays so"
+  drain=
+fi
 checkpoint=dlcp-$verb-$(date +%Y%m%d-%H%M%S)
 as_root config checkpoint "$checkpoint" || exit 4
 drained=
@@ -126,8 +136,8 @@ for step in "${todo[@]}"; do
   fi
   echo "$verb: $(basename "$patch") $ports"
   done+=("$patch")
-  read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && continue
-  echo "$(basename "$patch") was refused; reverting the rows of this run" >&2
+  read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && [ -z "$interrupted" ] && continue
+  echo "$(basename "$patch") was ${interrupted:+interrupted or }refused; reverting the rows of this run" >&2
   if take_back; then
     if [ -n "$drained" ]; then as_root TSB; fi
     exit 4

@@ -21,7 +21,7 @@ guard = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(guard)
 
 SIMULATION = r'''#!/usr/bin/env python3
-import json, os, pathlib, shutil, sys
+import json, os, pathlib, shutil, signal, sys
 state = pathlib.Path(os.environ["STATE"])
 config_file = state / "config_db.json"
 
@@ -57,6 +57,8 @@ elif sys.argv[1] == "checkpoint":
     shutil.copy(config_file, state / (sys.argv[2] + ".cp"))
 elif sys.argv[1] == "rollback":
     shutil.copy(state / (sys.argv[2] + ".cp"), config_file)
+elif sys.argv[0].endswith("sonic-db-cli") and sys.argv[2] == "HGET":
+    print(os.environ.get("DRAINED", "false"))
 elif sys.argv[0].endswith("sonic-db-cli"):
     table, key = sys.argv[3].split("|", 1)
     config = json.loads(config_file.read_text())
@@ -69,6 +71,8 @@ elif sys.argv[1] == "load":
             config.setdefault(table, {}).setdefault(key, {}).update(row)
     config_file.write_text(json.dumps(config))
 elif sys.argv[1] == "apply-patch":
+    if os.environ.get("HANG_UP", "nothing") in sys.argv[-1]:
+        os.kill(int((state / "script").read_text()), signal.SIGHUP)
     if os.environ.get("REFUSE", "nothing") in sys.argv[-1]:
         sys.exit("refused")
     config = apply(json.loads(config_file.read_text()), json.loads(pathlib.Path(sys.argv[-1]).read_text()))
@@ -155,6 +159,18 @@ def main():
         expect([line for line in log if line.startswith("TS")] == ["TSA", "TSB"], "the switch is drained and undrained", result)
         result = switch.run("rollback.sh", "--batch", str(batch))
         expect(result.returncode == 0 and switch.config() == imported, "rollback works in batches", result)
+
+    # A switch in maintenance stays so. A lost terminal reverts the run, and ends the drain.
+    (switch.root / "log").write_text("")
+    result = switch.run("apply.sh", "--drain", DRAINED="true")
+    expect(result.returncode == 0 and switch.config() == planned, "a drained switch is changed", result)
+    expect("TS" not in switch.log() and "stays so" in result.stdout, "it is not undrained", result)
+    switch.put(imported)
+    (switch.root / "log").write_text("")
+    (switch.folder / "recorded.sh").write_text('echo $$ >"$STATE/script"; exec bash "$(dirname "$0")/apply.sh" "$@"\n')
+    result = switch.run("recorded.sh", "--drain", HANG_UP="host.json-patch.001")
+    expect(result.returncode == 4 and switch.config() == imported, "a hangup reverts the run", result)
+    expect([line for line in switch.log().splitlines() if line.startswith("TS")] == ["TSA", "TSB"], "it is undrained", result)
 
     # Changes by others in the meantime are kept: only the rows of this run are reverted.
     switch.put(imported)
