@@ -6,8 +6,8 @@
 
 FILE is /etc/sonic/golden_config_db.json by default. A table in it replaces the whole generated table, so `add` writes
 whole tables: the site's rows in them keep their present values. Run apply.sh first: `add` refuses if the switch does
-not have the change. `remove` refuses if a table has changed since then. The previous contents are kept next to this
-script (golden-before.json). Exit: 0 done or nothing to do, 2 usage, 3 refused."""
+not have the change. `remove` refuses if a table has changed since then. The previous contents are kept next to
+FILE (FILE.before-dlcp), because this folder is replaced by the next rollout. Exit: 0 done or nothing to do, 2 usage, 3 refused."""
 
 import argparse
 import json
@@ -21,7 +21,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import guard  # noqa: E402  (in the same folder)
 
-BEFORE = HERE / "golden-before.json"
+def before_of(golden):
+    """The file with the previous contents. Earlier versions kept it in this folder."""
+    old, new = HERE / "golden-before.json", golden.with_name(golden.name + ".before-dlcp")
+    return old if old.exists() and not new.exists() else new
 
 
 def refuse(why):
@@ -71,7 +74,8 @@ def touched(now):
 def add(golden):
     now, content = running(), load(golden)
     rows = touched(now)
-    before = json.loads(BEFORE.read_text())["tables"] if BEFORE.exists() else {}
+    kept_in = before_of(golden)
+    before = json.loads(kept_in.read_text())["tables"] if kept_in.exists() else {}
     new = dict(content)
     for table in sorted({table for table, _ in rows}):
         # The whole table as on the switch. Other rows of the golden file are kept.
@@ -85,18 +89,19 @@ def add(golden):
         return print("nothing to do")
     for table in {table for table, _ in rows}:
         before.setdefault(table, content.get(table))
-    save(BEFORE, {"golden": str(golden), "tables": before, "written": {table: new.get(table) for table in before}})
+    save(kept_in, {"golden": str(golden), "tables": before, "written": {table: new.get(table) for table in before}})
     save(golden, new)
     print(f"{golden}: {', '.join(sorted(before))}; persist.py remove reverts this")
 
 
 def remove(golden):
-    if not BEFORE.exists():
+    kept_in = before_of(golden)
+    if not kept_in.exists():
         return print("nothing to do")
-    kept, content = json.loads(BEFORE.read_text()), load(golden)
+    kept, content = json.loads(kept_in.read_text()), load(golden)
     for table, rows in kept["written"].items():
         if content.get(table) != rows:
-            refuse(f"{table} of {golden} has changed since then: correct it by hand; the previous contents are in {BEFORE.name}")
+            refuse(f"{table} of {golden} has changed since then: correct it by hand; the previous contents are in {kept_in.name}")
     for table, rows in kept["tables"].items():
         content.pop(table, None)
         if rows is not None:
@@ -105,7 +110,7 @@ def remove(golden):
         save(golden, content)
     else:
         golden.unlink()
-    BEFORE.unlink()
+    kept_in.unlink()
     print(f"{golden} has its previous contents again")
 
 

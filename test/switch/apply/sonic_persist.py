@@ -5,6 +5,7 @@ usage: sonic_persist.py FOLDER CONFIG_DB      Exit: 0 if all expectations hold."
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -44,6 +45,8 @@ def main():
                for key, row in rows.items()), "a reload leaves the plan")
     result = persist("add")
     expect(result.returncode == 0 and "nothing to do" in result.stdout, "a second add changes nothing", result)
+    shutil.rmtree(switch.folder)  # as the next rollout does
+    shutil.copytree(folder, switch.folder)
     result = persist("remove")
     expect(result.returncode == 0 and json.loads(golden.read_text()) == before, "remove gives it back", result)
     expect("nothing to do" in persist("remove").stdout, "and twice is once")
