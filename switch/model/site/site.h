@@ -35,6 +35,15 @@ struct SiteQueue {
   bool configured = false;  // the site configures it, whether or not a DSCP leads to it
 };
 
+// The limit of a queue's buffer whose row DLCP does not change, as it also covers queues of the
+// site.
+struct QueueLimit {
+  std::uint8_t queue = 0;
+  std::optional<int> alpha_exponent;  // dynamic threshold 2^n of the lossy pool; nullopt: `bytes`
+  std::uint64_t bytes = 0;
+  std::string source;  // the row
+};
+
 // A port's properties in the running configuration. Zero or empty: not stated.
 struct SitePort {
   std::string name;
@@ -43,6 +52,7 @@ struct SitePort {
   bool rewrites_dscps = false;  // on egress, per traffic class: see SiteConfig::egress_rewrite
   unsigned cable_metres = 0;
   std::uint64_t headroom_bytes = 0;  // of one lossless priority
+  std::vector<QueueLimit> limits;
 };
 
 struct SiteConfig {
@@ -52,9 +62,10 @@ struct SiteConfig {
   std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_queue;
   std::optional<std::uint8_t> unmapped_class;  // where the target sends DSCPs without a row
   std::uint8_t default_class = 0;  // class of unlisted DSCPs; DLCP may take DSCPs only from it
-  std::array<SiteQueue, kQueueCount> queues;  // index = queue
-  std::uint8_t pfc_priorities = 0;            // bit p: PFC is on for priority p on some port
-  std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
+  std::array<SiteQueue, kQueueCount> queues;   // index = queue
+  std::uint8_t pfc_priorities = 0;             // bit p: PFC is on for priority p on some port
+  std::uint64_t lossy_pool_bytes = 0;          // 0: unknown
+  std::optional<unsigned> lossy_pool_percent;  // of the chip's buffer
   std::uint64_t lossless_headroom_bytes = 0;
   std::optional<bool> pfc_watchdog;   // stops unending pause frames; nullopt: not known
   std::optional<unsigned> hash_seed;  // of ECMP, the system's default; nullopt: not known

@@ -35,6 +35,39 @@ double limit_of(const Buffer& buffer, int alpha_exponent) {
   return dynamic_limit_bytes(buffer.pool_bytes, alpha_exponent, buffer.saturated);
 }
 
+// The limit of one queue of DLCP on all of the switch's ports.
+struct QueueBound {
+  double bytes = 0;
+  const QueueLimit* kept = nullptr;  // the site's row that sets it; null: DLCP's own
+};
+
+// DLCP sets a queue's limit, except on ports whose row stays: there the smallest one applies.
+std::vector<QueueBound> bounds_of(const SwitchIntent& device, const Layout& layout,
+                                  const Buffer& buffer, int alpha_exponent) {
+  std::vector<QueueBound> bounds;
+  for (const QueuePlan& queue : layout.queues) {
+    std::optional<QueueBound> least;
+    const auto consider = [&least](const QueueBound& one) {
+      if (!least || one.bytes < least->bytes) least = one;
+    };
+    for (const PortGroup& group : device.port_groups)
+      for (const std::string& name : group.ports) {
+        const SitePort* const port = find_port(*device.site, name);
+        const QueueLimit* kept = nullptr;
+        if (port != nullptr)
+          for (const QueueLimit& limit : port->limits)
+            if (limit.queue == queue.queue) kept = &limit;
+        if (kept == nullptr || kept->alpha_exponent)
+          consider(
+              {limit_of(buffer, kept == nullptr ? alpha_exponent : *kept->alpha_exponent), kept});
+        else
+          consider({static_cast<double>(kept->bytes), kept});
+      }
+    bounds.push_back(least.value_or(QueueBound{limit_of(buffer, alpha_exponent), nullptr}));
+  }
+  return bounds;
+}
+
 bool all_droppable(const Level& level) {
   return std::all_of(
       level.classes.begin(), level.classes.end(),
@@ -70,7 +103,7 @@ struct WorstQueue {
 
 WorstQueue worst_queue(const Intent& intent, const SwitchIntent& device,
                        const Capabilities& capabilities, const std::vector<QueuePlan>& queues,
-                       double limit) {
+                       const std::vector<QueueBound>& bounds) {
   WorstQueue worst;
   for (const PortGroup& group : device.port_groups) {
     const PortFigures port = figures_of(intent, group, capabilities);
@@ -78,7 +111,7 @@ WorstQueue worst_queue(const Intent& intent, const SwitchIntent& device,
       if (queues[i].strict) continue;
       const double needs =
           std::max(depths_of(queues[i], port, capabilities).back(), ecn_knee_bytes(port));
-      const double excess = needs / (kUsableLimit * limit);
+      const double excess = needs / (kUsableLimit * bounds[i].bytes);
       if (excess > worst.excess) worst = {excess, i, needs, &group};
     }
   }
@@ -98,6 +131,12 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
   if (pool == 0) {
     pool = capabilities.lossy_pool_bytes;
     source = "conservative default of the ASIC";
+  }
+  if (const auto percent = device.site->lossy_pool_percent;
+      percent && device.lossy_pool_bytes == 0 && capabilities.buffer_bytes != 0) {
+    const std::uint64_t part = capabilities.buffer_bytes / 100 * *percent;
+    if (part < pool) source = device.site->pool_source.c_str();
+    pool = std::min(pool, part);
   }
   if (pool == 0) {
     Problem problem = problem_at(intent, device, "no buffer size is known");
@@ -122,9 +161,9 @@ int choose_alpha(const Intent& intent, const SwitchIntent& device, const Capabil
     return capabilities.alpha_exponent_min;
   int alpha = std::max(kAlphaFirst, capabilities.alpha_exponent_min);
   const int last = std::min(kAlphaLast, capabilities.alpha_exponent_max);
-  while (alpha < last &&
-         worst_queue(intent, device, capabilities, layout.queues, limit_of(buffer, alpha)).excess >
-             1)
+  while (alpha < last && worst_queue(intent, device, capabilities, layout.queues,
+                                     bounds_of(device, layout, buffer, alpha))
+                                 .excess > 1)
     ++alpha;
   return alpha;
 }
@@ -138,10 +177,13 @@ std::string names_of(const std::vector<TrafficClass>& classes) {
 
 // Joins levels of the worst queue until everything fits. False: even the knee does not fit.
 bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
-                Layout& layout, double limit, std::vector<Problem>& problems) {
+                Layout& layout, const std::vector<QueueBound>& bounds,
+                std::vector<Problem>& problems) {
   for (;;) {
-    const WorstQueue worst = worst_queue(intent, device, capabilities, layout.queues, limit);
+    const WorstQueue worst = worst_queue(intent, device, capabilities, layout.queues, bounds);
     if (worst.excess <= 1) return true;
+    const double limit = bounds[worst.queue].bytes;
+    const QueueLimit* const kept = bounds[worst.queue].kept;
     QueuePlan& queue = layout.queues[worst.queue];
     const auto before = queue.levels;
     if (!join_lowest_levels(layout.queues, worst.queue)) {
@@ -152,8 +194,13 @@ bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabili
       problem.expected = fmt::format("at most {} (80% of the queue's limit {})",
                                      bytes_text(kUsableLimit * limit), bytes_text(limit));
       problem.hint =
-          "raise buffer.alpha or buffer.lossy_pool if the switch has more, or lower "
-          "fabric.saturated_queues";
+          kept != nullptr
+              ? kept->source +
+                    " sets that limit, and dlcp-switch does not change it: give the "
+                    "queue a row of its own in the switch's configuration, or raise "
+                    "the limit there"
+              : "raise buffer.alpha or buffer.lossy_pool if the switch has more, or lower "
+                "fabric.saturated_queues";
       problems.push_back(std::move(problem));
       return false;
     }
@@ -228,14 +275,19 @@ Checked<std::vector<PortGroupPlan>> set_depths(const Intent& intent, const Switc
   const auto buffer = buffer_of(intent, device, capabilities, layout, reasoning, result.problems);
   if (!buffer) return result;
   const int alpha = choose_alpha(intent, device, capabilities, layout, *buffer);
-  const double limit = limit_of(*buffer, alpha);
+  const auto bounds = bounds_of(device, layout, *buffer, alpha);
   reasoning.push_back(
       buffer->per_port
           ? fmt::format("limit: {} of each port / {:g} queues = {}", bytes_text(buffer->pool_bytes),
-                        buffer->saturated, bytes_text(limit))
+                        buffer->saturated, bytes_text(limit_of(*buffer, alpha)))
           : fmt::format("limit: alpha = 2^{}, Q* = alpha x B / (1 + alpha x {:g}) = {}", alpha,
-                        buffer->saturated, bytes_text(limit)));
-  if (!fit_levels(intent, device, capabilities, layout, limit, result.problems)) return result;
+                        buffer->saturated, bytes_text(limit_of(*buffer, alpha))));
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    if (bounds[i].kept != nullptr)
+      reasoning.push_back(fmt::format("limit of queue {} ({}): {}, set by {}, which is not changed",
+                                      layout.queues[i].queue, layout.queues[i].name,
+                                      bytes_text(bounds[i].bytes), bounds[i].kept->source));
+  if (!fit_levels(intent, device, capabilities, layout, bounds, result.problems)) return result;
   number_levels(layout.queues, layout.dscp);
 
   std::vector<PortGroupPlan> groups;
@@ -248,14 +300,15 @@ Checked<std::vector<PortGroupPlan>> set_depths(const Intent& intent, const Switc
       plan.headroom_bytes =
           headroom_bytes(group.bits_per_second, group.cable_metres, intent.fabric.mtu_bytes);
     plan.queues = layout.queues;
-    for (QueuePlan& queue : plan.queues) {
+    for (std::size_t i = 0; i < plan.queues.size(); ++i) {
+      QueuePlan& queue = plan.queues[i];
       queue.alpha_exponent = alpha;
       if (queue.strict) {
         queue.shape_bits_per_second = static_cast<std::uint64_t>(
             static_cast<double>(group.bits_per_second) * intent.dlcp.strict_percent / 100);
         queue.shape_burst_bytes = burst_bytes(queue.shape_bits_per_second, port);
       }
-      fill_queue(queue, port, capabilities, limit);
+      fill_queue(queue, port, capabilities, bounds[i].bytes);
       if (queue.limit_bytes > capabilities.threshold_bytes_max)
         queue.limit_bytes = capabilities.threshold_bytes_max;
     }

@@ -217,9 +217,13 @@ class Renderer {
   void keep_range(const Cover& cover, int planned) {
     const auto name = text_field(*cover.row, "profile");
     const Json* profile = find_row(document_->config, "BUFFER_PROFILE", name);
-    auto& rows = kept_ranges_[fmt::format(
-        "{} (dynamic_th {}, planned {})", name,
-        profile == nullptr ? "?" : text_field(*profile, "dynamic_th"), planned)];
+    const auto field = [profile](const char* which) {
+      return profile == nullptr ? "" : text_field(*profile, which);
+    };
+    const auto fixed = field("static_th");
+    auto& rows = kept_ranges_[fmt::format("{} ({} {}, elsewhere dynamic_th {})", name,
+                                          fixed.empty() ? "dynamic_th" : "static_th",
+                                          fixed.empty() ? field("dynamic_th") : fixed, planned)];
     rows.insert(cover.key);
   }
 
@@ -294,8 +298,8 @@ class Renderer {
       note(
           Severity::kWarning,
           fmt::format("{} rows of BUFFER_QUEUE, the first of which is {}, also cover queues of the "
-                      "site and keep {}: DLCP's queues in them have that limit, not the planned "
-                      "one. To plan with it, state 2^dynamic_th as buffer.alpha in the intent",
+                      "site and keep {}: DLCP's queues in them have that limit, which the plan's "
+                      "depths respect",
                       rows.size(), *rows.begin(), profile));
     note(Severity::kWarning,
          fmt::format("while the QUEUE and PORT_QOS_MAP rows of a port change, the updater takes "

@@ -52,6 +52,60 @@ class Unusual(Checks):
             text, options = of(os)
             self.refused(text + self.changed(text, old, new), "leads to two classes", "two switches", **options)
 
+    # Buffers that stay as they are.
+    def test_sonic_limits_of_rows_with_several_queues(self):
+        leaf = (foreign.DATA / "sonic" / "leaf.config_db.json").read_text()
+        options = {"asic": "tomahawk5"}
+        queues, plan, _ = self.planned(leaf, **options)
+        self.assertGreater(queues["bulk"]["limit_bytes"], 20_000_000)  # dynamic_th 0 of that row, not the planned -3
+        self.assertIn("set by BUFFER_QUEUE|Ethernet0|0-2", " ".join(plan["reasoning"]))
+        for profile in ({"static_th": "50000"}, {"dynamic_th": "-7"}):
+            config = json.loads(leaf)
+            config["BUFFER_POOL"]["egress_lossy_pool"]["size"] = "8000000"
+            config["BUFFER_PROFILE"]["egress_lossy_profile"] = {"pool": "egress_lossy_pool", "size": "1518", **profile}
+            self.refused(config, "does not fit the buffer", "BUFFER_QUEUE|Ethernet0|", **options)
+
+    def test_cumulus_pools_and_shares(self):
+        text, options = of("cumulus")
+        old = "        default-lossy:\n          memory-percent: 50\n"
+        before = self.planned(text, **options)[0]
+        small = self.changed(text, old, old.replace("50", "2"))
+        queues, plan, _ = self.planned(small, **options)
+        self.assertLess(queues["bulk"]["limit_bytes"], before["bulk"]["limit_bytes"])
+        self.assertIn("memory-percent 2", " ".join(plan["reasoning"]))
+        taken = before["exact"]["queue"]
+        for pool in ("default-lossless", "p1"):
+            rows = f"        {pool}:\n          memory-percent: 40\n          switch-priority:\n            '{taken}': {{}}\n"
+            other = self.changed(text, "        default-lossless:\n          memory-percent: 50\n", rows)
+            queues = self.planned(other, **options)[0]
+            self.assertNotIn(taken, {queue["queue"] for queue in queues.values()}, pool)
+        share = ("      advance-buffer-config:\n        default-global:\n          egress-lossy-buffer:\n            traffic-class:\n"
+                 f"              '{taken}':\n                shared-alpha: ALPHA\n      congestion-control:\n")
+        for alpha in ("alpha_0", "alpha_1_128"):
+            config = self.changed(text, "      congestion-control:\n        storage", share.replace("ALPHA", alpha) + "        storage")
+            self.refused(config, "does not fit the buffer", "shared-alpha", **options)
+
+    # Nokia SR Linux.
+    def test_srlinux_ports_with_pfc(self):
+        text, options = of("srlinux")
+        for row in ("pfc pfc-enable true", "pfc pfc-mapping-profile P", "output queues queue roce pfc-enable true"):
+            self.refused(text + f"set / qos interfaces interface {options['ports'][0]} {row}\n", "PFC is not read", "declare the site", **options)
+
+    # Captures that show nothing.
+    def test_captures_without_dlcps_packets(self):
+        self.run_verb("check", free())
+        for port, queue, packets, said, expected in (("Ethernet0", 0, 5, "no packets since", 6), ("Ethernet999", 0, 5, "no port of the plan", 6)):
+            rows = [{"metric": {"switch": "leaf1", "port": port, "queue": str(number),
+                                "__name__": f"dlcp_switch_queue_{name}:rate5m"},
+                     "value": [1, str(packets if number == queue and name == "packets" else 0)]}
+                    for number in range(8) for name in ("packets", "drops", "early_drops", "marks")]
+            (self.folder / "seen").write_text(json.dumps({"status": "success", "data": {"resultType": "vector", "result": rows}}))
+            done = subprocess.run([foreign.PROGRAM, "verify", "intent.yaml", "--switch", "leaf1", "--captured", "seen"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=900)
+            self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
+            self.assertIn(said, done.stdout)
+            self.assertNotIn("ok  ", done.stdout)
+
     def test_a_text_that_is_too_large_is_reported_once(self):
         text, options = of("junos")
         said = self.refused(text + "".join(f"set interfaces lo0 unit {n} x\n" for n in range(400_001)), "too large", "400000 statements",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "switch/vendors/sonic/release.h"
 
@@ -78,6 +79,36 @@ void read_headroom(const Json& config, SiteConfig& site) {
   }
 }
 
+std::optional<int> exponent_of(const std::string& text) {
+  const bool is_negative = text.starts_with('-');
+  const auto size = number_of(std::string_view(text).substr(is_negative ? 1 : 0));
+  return size ? std::optional(is_negative ? -*size : *size) : std::nullopt;
+}
+
+// Rows of several queues stay as they are. So do all rows if the default queue's profile has a
+// fixed limit, because DLCP copies only profiles with dynamic ones.
+void read_limits(const Json& config, SiteConfig& site) {
+  std::string pool;
+  const bool all_stay = lossy_pool(config, site, pool) == nullptr && pool.empty();
+  for (const auto& [key, row] : table_of(config, "BUFFER_QUEUE").items()) {
+    const auto range = queues_of(key);
+    const auto named = text_field(row, "profile");
+    const Json* profile = find_row(config, "BUFFER_PROFILE", named);
+    if (!range || profile == nullptr || is_own(named)) continue;
+    if (range->first == range->last && !all_stay) continue;
+    QueueLimit limit{0, exponent_of(text_field(*profile, "dynamic_th")),
+                     number_field(*profile, "static_th"), "BUFFER_QUEUE|" + key};
+    if (!limit.alpha_exponent && !profile->contains("static_th")) continue;
+    std::istringstream ports(key.substr(0, key.find('|')));
+    for (std::string name; std::getline(ports, name, ',');)
+      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
+        if (SitePort* const port = port_named(site, name)) {
+          limit.queue = static_cast<std::uint8_t>(q);
+          port->limits.push_back(limit);
+        }
+  }
+}
+
 }  // namespace
 
 void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
@@ -133,6 +164,7 @@ void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& faul
 
 void read_buffers(const Json& config, SiteConfig& site) {
   read_headroom(config, site);
+  read_limits(config, site);
   const auto size = [&](const char* pool, const char* field) -> std::uint64_t {
     const Json* row = find_row(config, "BUFFER_POOL", pool);
     return row == nullptr ? 0 : number_field(*row, field);

@@ -35,6 +35,13 @@ void read_ports(const Target& target, const Facts& facts, const Document& docume
 void read_scheduling(const Target& target, const Facts& facts, const std::string& scheduler,
                      Document& document, SiteConfig& site);
 
+// Reports a statement: what is wrong, what is expected.
+using FaultAt = std::function<void(const Statement& at, std::string what, std::string expected)>;
+
+// Buffer pools and limits of queues that the site sets; classes and ports must be filled already.
+void read_buffers(const Target& target, const Facts& facts, const Document& document,
+                  SiteConfig& site, const FaultAt& fault);
+
 // The rewriting of DSCPs on egress; the site's ports must be filled already.
 void read_rewriting(const Target& target, const Facts& facts, const Document& document,
                     SiteConfig& site);

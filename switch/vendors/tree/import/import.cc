@@ -66,6 +66,10 @@ class Importer {
       read_map();
       read_scheduling(target_, facts_, most_used("scheduler"), *document_, site_);
       read_pfc();
+      read_buffers(target_, facts_, *document_, site_,
+                   [this](const Statement& at, std::string what, std::string expected) {
+                     fault(at, std::move(what), std::move(expected));
+                   });
       read_rewriting(target_, facts_, *document_, site_);
     }
     if (read.value && !has_errors(problems_)) {
