@@ -182,7 +182,8 @@ ExitCode run_command_line(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done; 1 errors in the intent, the site or the plan (nothing is written); 2 "
       "usage; 3 no grammar has checked the text and --unverified was not given; 4 diff or verify "
-      "found a difference; 5 a file cannot be read or written.");
+      "found a difference; 5 a file cannot be read or written; 6 the output given to verify "
+      "shows nothing of the plan.");
   ExitCode exit_code = ExitCode::kOk;
   for (const auto add : {add_init, add_plan, add_check, add_render, add_diff, add_verify, add_trace,
                          add_rollout, add_telemetry, add_tables})

@@ -75,6 +75,19 @@ Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::str
   return verified;
 }
 
+ExitCode outcome_of(const std::vector<Verified>& switches) {
+  ExitCode outcome = ExitCode::kOk;
+  for (const Verified& each : switches) {
+    const auto has = [&each](Verdict verdict) {
+      return std::any_of(each.findings.begin(), each.findings.end(),
+                         [verdict](const Finding& finding) { return finding.verdict == verdict; });
+    };
+    if (has(Verdict::kWrong)) return ExitCode::kDiffers;
+    if (has(Verdict::kNotShown) && !has(Verdict::kAsPlanned)) outcome = ExitCode::kNotShown;
+  }
+  return outcome;
+}
+
 }  // namespace
 
 ExitCode run_verify(const VerifyOptions& options) {
@@ -93,12 +106,6 @@ ExitCode run_verify(const VerifyOptions& options) {
     return ExitCode::kUsage;
   }
   if (has_errors(loaded.problems)) switches.clear();
-  bool wrong = false;
-  for (const Verified& each : switches) {
-    wrong = wrong || std::any_of(
-                         each.findings.begin(), each.findings.end(),
-                         [](const Finding& f) { return f.verdict == Verdict::kWrong; });
-  }
   if (options.intent.json) {
     fmt::print("{}", verified_json(switches, loaded.problems));
   } else {
@@ -111,7 +118,7 @@ ExitCode run_verify(const VerifyOptions& options) {
     }
   }
   const ExitCode outcome = outcome_of(loaded);
-  return outcome == ExitCode::kOk && wrong ? ExitCode::kDiffers : outcome;
+  return outcome == ExitCode::kOk ? outcome_of(switches) : outcome;
 }
 
 }  // namespace dlcp::fabric::cli

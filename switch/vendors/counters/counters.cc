@@ -41,6 +41,9 @@ std::optional<Reason> not_shown(const QueuePlan& queue, const QueueCounters& see
                   "counter packets_retransmitted shows whether some of them were dropped"};
   const bool quiet = seen.early_drops.value_or(0) == 0 && seen.marks.value_or(0) == 0 &&
                      seen.drops.value_or(0) == 0;
+  if (quiet && seen.packets == 0)
+    return Reason{"no packets since the counters were cleared",
+                  "if a job ran since then: is DLCP's DSCP mapped to this queue on this port?"};
   if (quiet && queue.mark_bytes) return Reason{"no congestion since the counters were cleared", ""};
   return std::nullopt;
 }
