@@ -237,22 +237,32 @@ constexpr Alert kAlerts[] = {
                 "packets/s",
      "Headroom is too small for the cable, or PFC is off. This is not a queue of DLCP, but roll "
      "DLCP back if the drops began with its change."},
-    {"DlcpSwitchSilent",
-     "group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"} offset 30m) "
-     "unless group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"})",
-     "10m", "warning", "{{ $labels.switch }}: no queue counters for ten minutes",
-     "The exporter or the gNMI session has ended; no other alert works for this switch."},
 };
+
+// One rule for each switch of the plan: it lasts until the switch answers, and also tells of a
+// switch that never did.
+constexpr Alert kSilent = {
+    "DlcpSwitchSilent",
+    "absent(dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\",switch=\"SWITCH\"})",
+    "15m",
+    "warning",
+    "{{ $labels.switch }}: no queue counters",
+    "The exporter or the gNMI session has ended, or its labels are not those of these rules; no "
+    "other alert works for this switch."};
 
 #undef DLCP_WHERE
 #undef DLCP_QUEUE
 
-std::string alert_text(const Alert& alert, const std::string& fabric) {
+void fill_in(std::string& text, std::string_view word, const std::string& value) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size()))
+    text.replace(at, word.size(), value);
+}
+
+std::string alert_text(const Alert& alert, const std::string& fabric,
+                       const std::string& device = "") {
   std::string expression = alert.expression;
-  constexpr std::string_view kFabric = "FABRIC";
-  for (auto at = expression.find(kFabric); at != std::string::npos;
-       at = expression.find(kFabric, at + fabric.size()))
-    expression.replace(at, kFabric.size(), fabric);
+  fill_in(expression, "SWITCH", device);
+  fill_in(expression, "FABRIC", fabric);
   return fmt::format(
       "      - alert: {}\n        expr: {}\n        for: {}\n        labels: {{severity: {}}}\n"
       "        annotations:\n          summary: {}\n          action: {}\n",
@@ -277,6 +287,12 @@ std::string rules_text(const std::string& fabric, const std::vector<Watch>& watc
   text += "  - name: dlcp-switch-alerts\n    interval: 30s\n    rules:\n";
   for (const Alert& alert : kAlerts)
     text += alert_text(alert, escaped(fabric));
+  for (const Watch& watch : watches) {
+    if (watch.names == nullptr || watch.groups.empty()) continue;
+    if (watch.names->counter(Counter::kPackets, watch.version) == nullptr) continue;
+    for (const std::string& device : watch.switches)
+      text += alert_text(kSilent, escaped(fabric), device);
+  }
   return text;
 }
 

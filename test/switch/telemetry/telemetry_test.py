@@ -210,7 +210,13 @@ class Telemetry(unittest.TestCase):
         self.fires("sonic-202511", pause(lambda queue: queue["queue"]), [({"alertname": "DlcpSwitchPfc"}, 1)])
         self.fires("sonic-202511", pause(lambda queue: 3), [])
         self.fires("sonic-202511", lossless, [({"alertname": "DlcpSwitchLosslessLoss"}, 1)])
+        def never(series):
+            device = series.one("exact")[1]
+            series.rows = {key: row for key, row in series.rows.items() if f'switch="{device}"' not in key}
+
         self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="85m")
+        self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="115m")
+        self.fires("sonic-202511", never, [({"alertname": "DlcpSwitchSilent"}, 1)])
 
     @NEEDS_PROMTOOL
     def test_dashboards_query_series_that_rules_record(self):
