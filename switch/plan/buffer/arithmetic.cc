@@ -40,6 +40,12 @@ std::vector<double> level_depths(const PortFigures& port, const std::vector<doub
   return depths;
 }
 
+std::uint64_t whole_percent(std::uint64_t bytes, std::uint64_t limit) {
+  constexpr std::uint64_t kMin = 1, kMax = 99;
+  if (limit == 0) return kMin;
+  return std::clamp((200 * bytes + limit) / (2 * limit), kMin, kMax);
+}
+
 std::uint64_t rounded_to_cell(double bytes, double cell_bytes) {
   const double cell = std::max(cell_bytes, 1.0);
   return static_cast<std::uint64_t>(std::max(std::floor(bytes / cell), 1.0) * cell);

@@ -37,6 +37,9 @@ std::vector<double> level_depths(const PortFigures& port, const std::vector<doub
 // The deepest level leaves a fifth of the queue's limit for unplanned traffic.
 inline constexpr double kUsableLimit = 0.8;
 
+// A depth as a whole percentage of the limit, 1 to 99, for systems that state it so.
+std::uint64_t whole_percent(std::uint64_t bytes, std::uint64_t limit);
+
 std::uint64_t rounded_to_cell(double bytes, double cell_bytes);
 
 }  // namespace dlcp::fabric

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "switch/plan/buffer/arithmetic.h"
 #include "switch/vendors/tree/render/wanted.h"
 
 namespace dlcp::fabric::tree {
@@ -21,9 +22,9 @@ void put_depth(Json& to, const std::string& name, std::uint64_t bytes, std::uint
   to[name + "_max"] = bytes + std::max<std::uint64_t>(cell, 1);
   to[name + "_kb"] = std::max<std::uint64_t>(bytes / 1024, 1);
   to[name + "_kb_max"] = bytes / 1024 + 1;
-  const std::uint64_t percent = limit > 0 ? std::min<std::uint64_t>(100 * bytes / limit, 99) : 0;
-  to[name + "_percent"] = std::max<std::uint64_t>(percent, 1);
-  to[name + "_percent_max"] = std::max<std::uint64_t>(percent, 1) + 1;
+  const std::uint64_t percent = whole_percent(bytes, limit);
+  to[name + "_percent"] = percent;
+  to[name + "_percent_max"] = percent + 1;
 }
 
 std::string bits_of(int dscp) {
@@ -80,7 +81,6 @@ Json queue_row(const SwitchPlan& plan, const PortGroupPlan& group, const QueuePl
                                                   : std::to_string(1 << queue.alpha_exponent)},
       {"shape_bps", queue.shape_bits_per_second},
       {"shape_kbps", queue.shape_bits_per_second / 1000},
-      {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
       {"shape_bytes", queue.shape_bits_per_second / 8},
       {"burst", queue.shape_burst_bytes},
       {"burst_at_least", std::max<std::uint64_t>(queue.shape_burst_bytes, 1)},

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "switch/plan/buffer/arithmetic.h"
+#include "switch/plan/units.h"
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/text/numbers.h"
@@ -324,11 +326,31 @@ class Renderer {
     return texts;
   }
 
+  // Depths that differ clearly from the plan, because the system states them in percent.
+  void note_rounded() {
+    if (!target_.depths_are_percent) return;
+    for (const PortGroupPlan& group : plan_.groups)
+      for (const QueuePlan& queue : group.queues) {
+        std::uint64_t depth = queue.mark_bytes.value_or(0);
+        for (const Level& level : queue.levels)
+          if (depth == 0) depth = level.drop_bytes.value_or(0);
+        const auto set = whole_percent(depth, queue.limit_bytes) * queue.limit_bytes / 100;
+        if (depth == 0 || (set >= depth - depth / 4 && set <= depth + depth / 4)) continue;
+        note(Severity::kWarning,
+             fmt::format("queue {} ({}) at {} marks or drops from {} instead of {}: {} states "
+                         "depths in whole percents of the queue's limit {}",
+                         queue.queue, queue.name, rate_text(group.group.bits_per_second),
+                         bytes_text(set), bytes_text(depth), target_.title,
+                         bytes_text(queue.limit_bytes)));
+      }
+  }
+
   void add_notes(bool imported, const std::set<std::string>& of_copies) {
     if (!imported) note(Severity::kWarning, target_.declared_note);
     Captures words;
     for (const auto& [name, word] : target_.words)
       words[name] = word_used(word, name, plan_, *document_);
+    note_rounded();
     for (const Note& one : target_.notes) {
       const bool sprays = one.given == "sprays" && plan_.features.load_balancing.has_value();
       const bool fits = (one.given.empty() || sprays || document_->facts.count(one.given) != 0) &&

@@ -186,6 +186,7 @@ void read_meaning(Target& target, const Json& config) {
   target.name_speeds = config.value("name_speeds", std::map<std::string, std::string>{});
   target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
   target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
+  target.depths_are_percent = config.value("depths_are_percent", false);
   target.lossy_pool = config.value("lossy_pool", "");
   target.round_robin_binds_below = config.value("round_robin_binds_below", false);
   target.strict_is_highest = config.value("strict_is_highest", target.round_robin_binds_below);

@@ -38,6 +38,7 @@ struct Target {
   std::map<std::string, std::string> name_speeds;  // prefix of port names -> "100G"
   std::vector<int> doubtful_classes;     // queue depends on the platform, unless configured
   std::vector<int> usual_rewriting;      // class -> DSCP, if only rewriting itself is enabled
+  bool depths_are_percent = false;       // of the limit, in whole numbers
   std::string lossy_pool;                // the buffer pool of all classes that are in no other one
   bool round_robin_binds_below = false;  // strict only if no queue from it up is round-robin
   bool strict_is_highest = false;        // strict queues must be above the weighted ones
