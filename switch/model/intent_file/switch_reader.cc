@@ -73,14 +73,22 @@ std::optional<double> read_degree(std::string_view text) {
 
 constexpr std::size_t kNameMax = 64;
 
-// Names become folder names and shell words.
+// Groups of Ansible, and other folders of the output.
+bool is_reserved(std::string_view name) {
+  constexpr std::string_view kReserved[] = {"all", "kept", "localhost", "telemetry", "ungrouped"};
+  return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved) ||
+         name.starts_with("dlcp_");
+}
+
+// Names become folder names, shell words and hosts of an inventory.
 std::optional<std::vector<std::string>> read_switch_names(std::string_view text) {
   if (text.find_first_of("/:") != std::string_view::npos || text.starts_with('.') ||
       text.starts_with('-'))
     return std::nullopt;
   auto names = read_names(text);
-  const bool fit = names && std::all_of(names->begin(), names->end(),
-                                        [](const auto& name) { return name.size() <= kNameMax; });
+  const bool fit = names && std::all_of(names->begin(), names->end(), [](const auto& name) {
+                     return name.size() <= kNameMax && !is_reserved(name);
+                   });
   return fit ? names : std::nullopt;
 }
 
@@ -226,7 +234,9 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   if (!section.usable()) return;
   const auto names = section.value("name", read_switch_names,
                                    fmt::format("at most 64 letters, digits, '.', '_' and '-', with "
-                                               "ranges such as leaf[1-16] of at most {} names",
+                                               "ranges such as leaf[1-16] of at most {} names; "
+                                               "not all, kept, localhost, telemetry, ungrouped or "
+                                               "dlcp_...",
                                                kNamesMax));
   SwitchIntent device;
   device.line = section.line();
