@@ -7,6 +7,7 @@
 #include <set>
 
 #include "switch/cli/report/output.h"
+#include "switch/cli/rollout/tasks.h"
 
 namespace dlcp::fabric::cli {
 namespace {
@@ -26,7 +27,7 @@ constexpr HealthRow kHealth[] = {
      R"(vtysh -c "show bgp summary json" | grep -c '"state": *"Established"' || true)", true},
     {"sonic", "ports_up", "show interfaces status | grep -c ' up  *up ' || true", true},
     {"sonic", "lossless_drops",
-     R"(show priority-group drop counters | awk '{for (i = 2; i <= NF; i++) if ($i ~ /^[0-9,]+$/) {gsub(",", "", $i); s += $i}} END {print s + 0}')",
+     R"(show priority-group drop counters | awk -v of=" {{ dlcp_lossless }} " '/PG0/ {for (i = 1; i <= NF; i++) if ($i ~ /^PG[0-7]$/ && index(of, " " substr($i, 3) " ")) at[i] = 1} {for (i in at) if ($i ~ /^[0-9,]+$/) {gsub(",", "", $i); s += $i}} END {print s + 0}')",
      false},
     {"cumulus", "bgp_sessions",
      R"(sudo vtysh -c "show bgp summary json" | grep -c '"state": *"Established"' || true)", true},
@@ -107,11 +108,20 @@ std::string health_of(const std::string& os) {
   return text;
 }
 
+// "3 4": the priorities that PFC protects on the switch.
+std::string lossless_of(const SwitchIntent& device) {
+  std::string text;
+  for (int priority = 0; device.site && priority < kQueueCount; ++priority)
+    if ((device.site->pfc_priorities >> priority & 1) != 0)
+      text += (text.empty() ? "" : " ") + std::to_string(priority);
+  return text;
+}
+
 std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps,
                       const RolloutPace& pace) {
-  std::map<std::string, std::vector<std::string>> of_os;
+  std::map<std::string, std::vector<const SwitchIntent*>> of_os;
   for (const SwitchIntent& device : intent.switches)
-    of_os[device.os].push_back(device.name);
+    of_os[device.os].push_back(&device);
   std::string text =
       "# The steps in order, and the commands of each system. Add ansible_host and users.\n"
       "# The commands of dlcp_health, dlcp_confirm and dlcp_keep are unverified: first run each by "
@@ -121,14 +131,19 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
   for (std::size_t i = 0; i < steps.size(); ++i) {
     text += fmt::format("    dlcp_step_{}:\n      hosts:\n", i + 1);
     for (const std::string& name : steps[i].switches)
-      text += fmt::format("        {}:\n", name);
+      text += fmt::format("        {}:\n", quoted(name));
   }
-  for (const auto& [os, names] : of_os) {
+  for (const auto& [os, devices] : of_os) {
     const RunRow& run = run_of(os);
     text += fmt::format("    dlcp_{}:\n      hosts:\n", os);
-    for (const std::string& name : names)
-      text += fmt::format("        {}:\n", name);
+    for (const SwitchIntent* device : devices)
+      text += fmt::format("        {}: {{dlcp_lossless: '{}'}}\n", quoted(device->name),
+                          lossless_of(*device));
     text += "      vars:\n";
+    if (run.os[0] == '\0')
+      text +=
+          "        # gnmic changes these switches: ansible_host is ADDRESS:PORT of their gNMI "
+          "server.\n";
     if (run.from_here) {
       text +=
           "        ansible_connection: local\n"
@@ -144,126 +159,6 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
   return text;
 }
 
-constexpr const char* kChangeTasks =
-    R"YAML(# Changes one switch: checks its health, applies the change, waits under load and checks again. Rolls the switch back if
-# its health got worse.
-- name: Remove the files of an earlier rollout  # the scripts run every patch that they find
-  ansible.builtin.file: {path: "{{ dlcp_place }}", state: absent}
-  when: dlcp_place != dlcp_source
-- name: Copy the rendered files
-  ansible.builtin.copy:
-    src: "{{ dlcp_source }}/"
-    dest: "{{ dlcp_place }}/"
-    mode: preserve
-  when: dlcp_place != dlcp_source
-- name: Check the health before the change
-  ansible.builtin.shell: "{{ item.command }}"
-  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-  loop: "{{ dlcp_health }}"
-  loop_control: {label: "{{ item.name }}"}
-  changed_when: false
-  register: dlcp_before
-- name: Refuse health figures that are always zero
-  ansible.builtin.assert:
-    that: "item.item.name != 'ports_up' or item.stdout | int > 0"
-    fail_msg: "{{ item.item.name }}: the command counted nothing, so it could not stop the rollout"
-    quiet: true
-  loop: "{{ dlcp_before.results }}"
-  loop_control: {label: "{{ item.item.name }}"}
-- name: Change, wait and check again
-  block:
-    - name: Apply
-      ansible.builtin.shell: "bash {{ dlcp_apply }}"
-      args: {chdir: "{{ dlcp_place }}"}
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      register: dlcp_applied
-      changed_when: "'nothing to do' not in dlcp_applied.stdout"
-    - name: Confirm the timed commit  # the switch is reachable after the change; the wait is longer than the timer
-      ansible.builtin.shell: "{{ dlcp_confirm }}"
-      args: {chdir: "{{ dlcp_place }}"}
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      register: dlcp_confirmed
-      # Cumulus fails if nothing is pending; the other systems report success.
-      failed_when: dlcp_confirmed.rc != 0 and (dlcp_applied is changed or dlcp_os != "cumulus")
-      changed_when: dlcp_applied is changed
-      when: dlcp_confirm | length > 0
-    - name: Wait under load
-      ansible.builtin.wait_for:
-        timeout: "{{ 60 * dlcp_minutes | int }}"
-      delegate_to: localhost
-      when: dlcp_applied is changed
-    - name: Check the health after the change
-      ansible.builtin.shell: "{{ item.command }}"
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      loop: "{{ dlcp_health }}"
-      loop_control: {label: "{{ item.name }}"}
-      changed_when: false
-      register: dlcp_after
-    - name: Stop if the health got worse
-      ansible.builtin.assert:
-        that: "((item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int))"
-        fail_msg: "{{ item.0.item.name }}: {{ item.0.stdout }} before, {{ item.1.stdout }} after"
-        quiet: true
-      loop: "{{ dlcp_before.results | zip(dlcp_after.results) | list }}"
-      loop_control: {label: "{{ item.0.item.name }}"}
-    - name: Save the configuration
-      ansible.builtin.shell: "{{ dlcp_keep }}"
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      when: dlcp_keep | length > 0
-  rescue:
-    - name: Roll this switch back
-      ansible.builtin.shell: "bash {{ dlcp_rollback }}"
-      args: {chdir: "{{ dlcp_place }}"}
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      register: dlcp_reverted
-      changed_when: "'nothing to do' not in dlcp_reverted.stdout"
-    - name: Confirm the rollback, which is a timed commit too
-      ansible.builtin.shell: "{{ dlcp_confirm }}"
-      args: {chdir: "{{ dlcp_place }}"}
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      register: dlcp_confirmed
-      failed_when: dlcp_confirmed.rc != 0 and (dlcp_reverted is changed or dlcp_os != "cumulus")
-      changed_when: dlcp_reverted is changed
-      when: dlcp_confirm | length > 0
-    - name: Save the configuration without the change  # an earlier run may have saved the change
-      ansible.builtin.shell: "{{ dlcp_keep }}"
-      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-      when: dlcp_keep | length > 0 and dlcp_reverted is changed
-    - name: End the rollout here
-      ansible.builtin.fail:
-        msg: "{{ inventory_hostname }} was rolled back; later switches were not changed"
-)YAML";
-
-constexpr const char* kRollbackTasks = R"YAML(# Removes DLCP's rows from one switch.
-- name: Remove the files of an earlier rollout  # the scripts run every patch that they find
-  ansible.builtin.file: {path: "{{ dlcp_place }}", state: absent}
-  when: dlcp_place != dlcp_source
-- name: Copy the rendered files
-  ansible.builtin.copy:
-    src: "{{ dlcp_source }}/"
-    dest: "{{ dlcp_place }}/"
-    mode: preserve
-  when: dlcp_place != dlcp_source
-- name: Roll back
-  ansible.builtin.shell: "bash {{ dlcp_rollback }}"
-  args: {chdir: "{{ dlcp_place }}"}
-  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-  register: dlcp_reverted
-  changed_when: "'nothing to do' not in dlcp_reverted.stdout"
-- name: Confirm the rollback, which is a timed commit too
-  ansible.builtin.shell: "{{ dlcp_confirm }}"
-  args: {chdir: "{{ dlcp_place }}"}
-  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-  register: dlcp_confirmed
-  failed_when: dlcp_confirmed.rc != 0 and (dlcp_reverted is changed or dlcp_os != "cumulus")
-  changed_when: dlcp_reverted is changed
-  when: dlcp_confirm | length > 0
-- name: Save the configuration
-  ansible.builtin.shell: "{{ dlcp_keep }}"
-  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
-  when: dlcp_keep | length > 0
-)YAML";
-
 bool is_batch(const CanaryStep& step) {
   return step.title.find("leaves") != std::string::npos;
 }
@@ -273,16 +168,16 @@ unsigned minutes_of(const CanaryStep& step, const RolloutPace& pace) {
 }
 
 std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& pace,
-                 const char* tasks) {
+                 const char* tasks, const char* failure) {
   return fmt::format(
-      "- name: {}\n  hosts: dlcp_step_{}\n  serial: {}\n  max_fail_percentage: 0\n"
-      "  any_errors_fatal: true\n  gather_facts: false\n  vars:\n    dlcp_minutes: {}\n"
+      "- name: {}\n  hosts: dlcp_step_{}\n  serial: {}\n{}  gather_facts: false\n  vars:\n    "
+      "dlcp_minutes: {}\n"
       "    dlcp_source: \"{{{{ playbook_dir + '/' + inventory_hostname }}}}\"\n"
       "    dlcp_place: \"{{{{ dlcp_source if ansible_connection | default('') == 'local' else "
       "'/var/tmp/dlcp' }}}}\"\n  tasks:\n"
       "    - name: Switch by switch\n      ansible.builtin.include_tasks: {}\n",
       quoted(fmt::format("Step {}: {}", number, step.title)), number,
-      is_batch(step) ? pace.leaves : 1U, minutes_of(step, pace), tasks);
+      is_batch(step) ? pace.leaves : 1U, failure, minutes_of(step, pace), tasks);
 }
 
 std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
@@ -297,14 +192,15 @@ std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pa
       "for\n          minutes), then press Enter. ROLLOUT.md has the times\n"
       "      when: not (dlcp_drained | default(false) | bool)\n";
   for (std::size_t i = 0; i < steps.size(); ++i)
-    text += play(i + 1, steps[i], pace, "change.yml");
+    text += play(i + 1, steps[i], pace, "change.yml",
+                 "  max_fail_percentage: 0\n  any_errors_fatal: true\n");
   return text;
 }
 
 std::string rollback(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
   std::string text = "# ansible-playbook -i inventory.yml rollback.yml      in reverse order.\n";
   for (std::size_t i = steps.size(); i > 0; --i)
-    text += play(i, steps[i - 1], pace, "back.yml");
+    text += play(i, steps[i - 1], pace, "back.yml", "");
   return text;
 }
 
@@ -360,10 +256,9 @@ std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& st
       "\nAbout {:.0f} hours in all, if SONiC needs 3 minutes per port (published for 202405 with "
       "one port per patch; larger patches take longer for each port). The rollout may end after "
       "any step.\n\n"
-      "Right after a change the playbook confirms the timed commit of Cumulus, EOS, SR Linux and "
-      "Junos. If\nthe switch is no longer reachable then, it reverts the change by itself after "
-      "ten "
-      "minutes.\n\n"
+      "Four minutes after a change (`-e dlcp_settle=SECONDS`) the playbook checks the switch, and "
+      "then confirms\nthe timed commit of Cumulus, EOS, SR Linux and Junos. If the switch is not "
+      "reachable then, it reverts the\nchange by itself ten minutes after it.\n\n"
       "The playbook rolls a switch back and stops if, after the wait, a routing session or a port "
       "is down, or (on SONiC) a lossless class has dropped packets. The commands that count these, "
       "in\ninventory.yml, are unverified: they were not tested on a switch. Run each by "
@@ -388,6 +283,7 @@ std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<Cana
           {"playbook.yml", playbook(steps, pace)},
           {"rollback.yml", rollback(steps, pace)},
           {"change.yml", kChangeTasks},
+          {"undo.yml", kUndoTasks},
           {"back.yml", kRollbackTasks},
           {"ROLLOUT.md", rollout_page(intent, steps, pace)}};
 }

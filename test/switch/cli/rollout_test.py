@@ -3,6 +3,7 @@
 
   rollout_test.py DLCP_SWITCH"""
 
+import json
 import os
 import pathlib
 import re
@@ -62,6 +63,7 @@ if [ "$1" = --confirm ]; then
   exit
 fi
 echo "$DLCP_SWITCH: $verb $(ls *.yaml 2>/dev/null | paste -sd' ')" >>"$STATE/log"
+if [ "$verb" = apply ] && [ -e "$STATE/refuses-$DLCP_SWITCH" ]; then exit 4; fi
 mark=$STATE/applied-$DLCP_SWITCH
 if [ "$verb" = "$([ -e "$mark" ] && echo apply || echo rollback)" ]; then
   echo "nothing to do: every row already has the state after this $verb"
@@ -81,10 +83,10 @@ class Rollout(unittest.TestCase):
     def tearDown(self):
         self.scratch.cleanup()
 
-    def write(self, *arguments):
+    def write(self, *arguments, switches=HOSTS):
         text = FABRIC
-        for name, (system, version, asic, hosts, uplinks) in HOSTS.items():
-            text += (f"  - name: {name}\n    os: {system}\n    version: \"{version}\"\n    asic: {asic}\n    role: leaf\n"
+        for name, (system, version, asic, hosts, uplinks) in switches.items():
+            text += (f"  - name: \"{name}\"\n    os: {system}\n    version: \"{version}\"\n    asic: {asic}\n    role: leaf\n"
                      f"    ports:\n      - {{ports: \"{hosts}\", role: host, trust: dscp}}\n"
                      f"      - {{ports: \"{uplinks}\", role: fabric}}\n")
         (self.folder / "intent.yaml").write_text(text)
@@ -92,13 +94,13 @@ class Rollout(unittest.TestCase):
                                "--batch-minutes", "0", *arguments], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def simulate(self):
+    def simulate(self, switches=HOSTS):
         """A folder for each switch, and the commands that its scripts and the inventory name."""
         (self.folder / "bin").mkdir()
         for name in ("ssh", "nv", "config", "sudo", "vtysh", "ip", "show"):
             (self.folder / "bin" / name).write_text(COMMAND)
             (self.folder / "bin" / name).chmod(0o755)
-        for name, (system, *_) in HOSTS.items():
+        for name, (system, *_) in switches.items():
             (self.out / name).mkdir(parents=True)
             for script in ("apply.sh", "rollback.sh"):
                 (self.out / name / script).write_text(SCRIPT)
@@ -111,7 +113,7 @@ class Rollout(unittest.TestCase):
         (self.folder / "log").write_text("")
         environment = {**os.environ, "LC_ALL": "C.UTF-8", "STATE": str(self.folder), "HOME": str(self.folder),
                        "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
-        done = subprocess.run([ANSIBLE, "-i", "here.yml", "-i", "inventory.yml", book, "-e", "dlcp_drained=true", *arguments],
+        done = subprocess.run([ANSIBLE, "-i", "here.yml", "-i", "inventory.yml", book, "-e", "dlcp_drained=true", "-e", "dlcp_settle=0", *arguments],
                               cwd=self.out, capture_output=True, text=True, timeout=900, env=environment)
         self.said = done.stdout + done.stderr
         return done.returncode
@@ -128,9 +130,9 @@ class Rollout(unittest.TestCase):
     def test_the_commit_is_confirmed_before_the_wait_and_after_a_rollback(self):
         self.write()
         change = (self.out / "change.yml").read_text()
-        self.assertLess(change.index("name: Apply\n"), change.index("name: Confirm the timed commit"))
-        self.assertLess(change.index("name: Confirm the timed commit"), change.index("name: Wait under load"))
-        for name in ("change.yml", "back.yml"):
+        steps = ["Apply", "Check the health before the confirmation", "Confirm the timed commit", "Wait under load"]
+        self.assertEqual(sorted(steps, key=lambda step: change.index(f"name: {step}")), steps)
+        for name in ("undo.yml", "back.yml"):
             text = (self.out / name).read_text()
             self.assertLess(text.index("{{ dlcp_rollback }}"), text.rindex("{{ dlcp_confirm }}"), name)
 
@@ -139,6 +141,7 @@ class Rollout(unittest.TestCase):
         inventory = (self.out / "inventory.yml").read_text()
         self.assertEqual(re.findall(r"dlcp_health:\n(?! +- )", inventory), [])  # null instead of a list
         self.assertEqual(inventory.count("dlcp_health: []"), 2)
+        self.assertEqual(inventory.count("ansible_host is ADDRESS:PORT"), 1)  # iosxr
         self.assertIn("no automatic stop on iosxr, junos:", " ".join((self.out / "ROLLOUT.md").read_text().split()))
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
@@ -153,8 +156,8 @@ class Rollout(unittest.TestCase):
         self.write()
         self.simulate()
         self.assertEqual(self.play("playbook.yml"), 0, self.said)
-        self.assertEqual(self.log("leaf1"), ["health", "apply", "confirm", "health", "nv config save"])
-        self.assertEqual(self.log("leaf2"), ["health", "apply", "confirm", "health", "enable;write"])
+        self.assertEqual(self.log("leaf1"), ["health", "apply", "health", "confirm", "health", "nv config save"])
+        self.assertEqual(self.log("leaf2"), ["health", "apply", "health", "confirm", "health", "enable;write"])
         self.assertEqual(self.log("leaf3"), ["apply", "confirm"])
         self.assertEqual(self.log("leaf4"), ["health", "apply", "health", "config save -y"])
         self.assertEqual(self.log("leaf5"), ["apply"])
@@ -173,7 +176,7 @@ class Rollout(unittest.TestCase):
         for name, saved in (("leaf1", "nv config save"), ("leaf2", "enable;write")):
             self.assertNotEqual(self.play("playbook.yml", "--limit", name), 0, self.said)
             self.assertIn(f"{name} was rolled back", self.said)
-            self.assertEqual(self.log(name), ["health", "apply", "confirm", "health", "rollback", "confirm", saved])
+            self.assertEqual(self.log(name), ["health", "apply", "health", "rollback", "confirm", saved])
             self.assertEqual(self.timers(), [])
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
@@ -198,10 +201,63 @@ class Rollout(unittest.TestCase):
             (self.folder / f"applied-{name}").write_text("")
         (self.folder / "timer-leaf2").write_text("")
         self.assertEqual(self.play("playbook.yml"), 0, self.said)
-        self.assertEqual(self.log("leaf1"), ["health", "apply", "confirm", "health", "nv config save"])  # nothing is pending
+        self.assertEqual(self.log("leaf1"), ["health", "apply", "health", "confirm", "health", "nv config save"])  # nothing is pending
         self.assertEqual(self.timers(), [])
         for name, saved in (("leaf1", "nv config save"), ("leaf2", "enable;write"), ("leaf4", "config save -y")):
             self.assertEqual(self.log(name)[-2:], ["health", saved])
+
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_a_switch_of_a_batch_is_rolled_back_before_the_others_wait(self):
+        switches = {name: HOSTS["leaf2"] for name in ("a", "b", "c")}
+        self.write("--serial", "2", switches=switches)
+        self.simulate(switches)
+        (self.folder / "refuses-b").write_text("")
+        self.assertNotEqual(self.play("playbook.yml"), 0, self.said)
+        self.assertIn("b was rolled back", self.said)
+        self.assertEqual(self.log("c"), ["health", "apply", "health", "confirm", "health", "enable;write"])
+        lines = (self.folder / "log").read_text().splitlines()
+        self.assertLess(lines.index("b: rollback "), len(lines) - lines[::-1].index("c: health") - 1)
+
+    @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")
+    def test_a_rollback_uses_the_files_that_were_applied(self):
+        self.write()
+        self.simulate()
+        place = self.folder / "place"
+        (self.out / "leaf1" / "20-first.yaml").write_text("")
+        self.assertEqual(self.play("playbook.yml", "--limit", "leaf1", "-e", f"dlcp_place={place}"), 0, self.said)
+        (self.out / "leaf1" / "20-first.yaml").rename(self.out / "leaf1" / "20-second.yaml")
+        self.assertEqual(self.play("rollback.yml", "--limit", "leaf1", "-e", f"dlcp_place={place}"), 0, self.said)
+        self.assertIn("rollback 20-first.yaml", self.log("leaf1"))
+        self.assertFalse(pathlib.Path(f"{place}.applied").exists())
+        self.assertNotIn("any_errors_fatal", (self.out / "rollback.yml").read_text())  # a switch that refuses stops no other
+
+    def test_only_lossless_classes_count_as_lossless(self):
+        self.write()
+        inventory = (self.out / "inventory.yml").read_text()
+        self.assertIn("'leaf4': {dlcp_lossless: '3'}", inventory)
+        command = re.search(r"name: lossless_drops, may_grow: false, command: '((?:[^']|'')*)'", inventory)[1].replace("''", "'")
+        (self.folder / "show").write_text("#!/bin/sh\ncat \"$STATE/shown\"\n")
+        (self.folder / "show").chmod(0o755)
+        for shown, expected in (("1,200 0", "0"), ("1,200 1,007", "1007")):
+            rows = "".join(f"{port}  {shown}  5\n" for port in ("Ethernet0",))
+            (self.folder / "shown").write_text(f"Ingress PG dropped packets:\n  Port  PG0  PG3  PG4\n----  ---  ---  ---\n{rows}")
+            done = subprocess.run(["bash", "-c", command.replace("{{ dlcp_lossless }}", "3")], capture_output=True, text=True,
+                                  env={**os.environ, "STATE": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"})
+            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+
+    def test_names_that_look_like_numbers_are_names(self):
+        self.write(switches={name: HOSTS["leaf2"] for name in ("0101", "1e3", "yes")})
+        inventory = (self.out / "inventory.yml").read_text()
+        for name in ("0101", "1e3", "yes"):
+            self.assertIn(f"        '{name}':", inventory)
+        if shutil.which("ansible-inventory"):
+            said = subprocess.run(["ansible-inventory", "-i", "inventory.yml", "--list"], cwd=self.out, capture_output=True, text=True)
+            self.assertIn("0101", json.loads(said.stdout)["dlcp_eos"]["hosts"], said.stderr)
+
+    def test_names_of_groups_and_folders_are_refused(self):
+        for name in ("all", "kept", "localhost", "telemetry", "ungrouped", "dlcp_eos"):
+            with self.subTest(name), self.assertRaisesRegex(AssertionError, "wrong value of name"):
+                self.write(switches={name: HOSTS["leaf2"]})
 
 
 if __name__ == "__main__":
