@@ -196,7 +196,7 @@ TEST_CASE("Speeds come from the switch, and a speed that contradicts the intent 
   site.imported = true;
   site.source = "leaf1.json";
   for (const char* port : {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"})
-    site.port_facts.push_back({port, 400'000'000'000, "", false});
+    site.port_facts.push_back({port, 400'000'000'000, "", false, 0, 0, {}});
   const auto planned = [&] {
     device.site = std::make_shared<const SiteConfig>(site);
     return plan_switch(*intent.value, device);

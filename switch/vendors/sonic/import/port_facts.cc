@@ -118,7 +118,7 @@ void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
     if (speed == 0 && row.contains("speed"))
       fault("PORT", name, fmt::format("the speed of {} is not a number", name),
             text_field(row, "speed"), "megabits per second, as in 400000", "");
-    site.port_facts.push_back({name, speed * kMegabit, "", false});
+    site.port_facts.push_back({name, speed * kMegabit, "", false, 0, 0, {}});
   }
   for (const auto& [key, row] : table_of(config, "PORTCHANNEL_MEMBER").items()) {
     const auto bar = key.find('|');
