@@ -227,8 +227,12 @@ function read.PROBE(c)
   c:bytes("padding", c:left())
 end
 
-function read.PING() end
-function read.PONG() end
+read.PING = read.ACK
+function read.PONG(c)
+  c:u32("echo")
+  local unknown = c:range(1)
+  c:list("Unknown stream", unknown and unknown:uint() or 0, function() c:u32("stream") end)
+end
 function read.CLOSE_ACK() end
 function read.CLOSE(c) c:u32("completed") end
 function read.RESET(c) c:counted("reason") end

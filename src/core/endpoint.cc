@@ -225,11 +225,10 @@ void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
   const auto head = wire::decode_head(frame);
   if (!head || head->destination == 0) return;
   parts_->slots.for_each([&](Slot& slot) {
-    const auto* sending = slot.party.sender();
-    const bool of_association =
-        sending != nullptr && sending->association().peer_token() == head->destination;
     slot.party.with_connection([&](auto& stream) {
-      if (stream.called() != head->destination && !of_association) return;
+      if (stream.called() != head->destination &&
+          stream.association().peer_token() != head->destination)
+        return;
       parts_->lifecycle.change(now, slot.token, [&] { stream.on_refused(now); });
     });
   });
@@ -344,7 +343,7 @@ std::vector<PathState> Endpoint::path_states() const {
   std::vector<PathState> states;
   parts_->slots.for_each([&](const Slot& slot) {
     auto* association = slot.party.send_association();
-    if (association == nullptr) return;
+    if (association == nullptr || association->empty()) return;
     for (std::size_t path = 0; path < association->paths().size(); ++path) {
       PathState& state =
           states.emplace_back(association->paths().state(static_cast<wire::PathIndex>(path)));

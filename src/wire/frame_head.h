@@ -25,8 +25,8 @@ enum class FrameType : std::uint8_t {
   kStarted = 6,    // receiver -> sender
   kAck = 7,        // receiver -> sender: selective acknowledgement, window, posted receives
   kProbe = 8,      // sender -> receiver: requests an immediate ACK
-  kPing = 9,       // receiver -> sender: requests a sign of life
-  kPong = 10,      // sender -> receiver
+  kPing = 9,       // receiver -> sender: an ACK that requests a PONG
+  kPong = 10,      // sender -> receiver: a sign of life
   kClose = 11,     // either direction: orderly end; has the number of completed messages
   kCloseAck = 12,  // answers kClose
   kReset = 13,     // either direction: the connection failed, with the reason

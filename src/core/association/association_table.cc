@@ -42,7 +42,7 @@ SendAssociation& AssociationTable::after(const SendAssociation& forgotten, Count
 }
 
 RecvAssociation& AssociationTable::from(const wire::Hello& hello, const wire::Key& key,
-                                        Counters& counters, Duration keep) {
+                                        Counters& counters) {
   const SenderName sender{hello.association, hello.sender_address};
   if (Slot* known = slots_.find(sender))
     if (auto* association = known->party.recv_association()) return *association;
@@ -55,7 +55,7 @@ RecvAssociation& AssociationTable::from(const wire::Hello& hello, const wire::Ke
   slot.party = std::make_shared<RecvAssociation>(
       config, counters, commons_.credits, std::move(channel),
       RecvAssociation::Open{slot.token, slot.index, hello.association, hello.sender_address,
-                            hello.stream, keep});
+                            hello.stream});
   // A tag over the payload, or encryption, needs packets with headers.
   if (config.card != nullptr && protection == wire::Protection::kHeader)
     slot.party.recv_association()->place_with(*config.card, commons_.links);
@@ -73,27 +73,26 @@ RecvAssociation* AssociationTable::joined_by(const wire::Hello& hello) const {
   Slot* slot = hello.receiver_association == 0 ? nullptr : slots_.find(hello.receiver_association);
   auto* association = slot == nullptr ? nullptr : slot->party.recv_association();
   const bool known = association != nullptr && association->payload_bytes() != 0 &&
-                     association->sender_token() == hello.association &&
+                     association->peer_token() == hello.association &&
                      association->sender() == hello.sender_address;
   return known ? association : nullptr;
 }
 
-void AssociationTable::settle(Time now, Slot& slot) {
-  if (const auto* sending = slot.party.send_association(); sending && sending->empty())
-    return release(slot);
-  auto* receiving = slot.party.recv_association();
-  if (receiving == nullptr) return;
-  receiving->on_left(now);
-  // Streams that sent HELLO but never START leave no association behind.
-  if (receiving->expired(now)) release(slot);
+void AssociationTable::settle(Time now, Slot& slot, Duration keep) {
+  auto* sending = slot.party.send_association();
+  if (sending != nullptr && sending->empty()) {
+    std::erase_if(by_peer_, [&](const auto& known) { return known.second == slot.token; });
+    sending->on_left(now, keep);
+  }
+  if (auto* receiving = slot.party.recv_association()) receiving->on_left(now, keep);
+  // Streams that did not finish their handshake leave no association behind.
+  if (slot.party.is_expired(now)) release(slot);
 }
 
 void AssociationTable::release(Slot& slot) {
-  if (const auto* sending = slot.party.send_association()) by_peer_.erase(sending->peer_address());
   if (const auto* receiving = slot.party.recv_association()) {
-    slots_.forget({receiving->sender_token(), receiving->sender()});
-    const auto known = by_sender_.find(receiving->sender());
-    if (known != by_sender_.end() && known->second == slot.token) by_sender_.erase(known);
+    slots_.forget({receiving->peer_token(), receiving->sender()});
+    std::erase_if(by_sender_, [&](const auto& known) { return known.second == slot.token; });
   }
   slots_.release(slot);
 }

@@ -26,15 +26,15 @@ class AssociationTable {
 
   // Returns the association that a HELLO names, or creates it with keys derived from `key`, the
   // listener's key that sealed the HELLO.
-  RecvAssociation& from(const wire::Hello& hello, const wire::Key& key, Counters& counters,
-                        Duration keep);
+  RecvAssociation& from(const wire::Hello& hello, const wire::Key& key, Counters& counters);
   // The latest association in which the endpoint at `sender` sends; null: none.
   Slot* of_sender(const wire::EndpointAddress& sender);
   // The established association that a HELLO asks to join; null: not known here.
   RecvAssociation* joined_by(const wire::Hello& hello) const;
 
-  // Called after a stream left the association in `slot`: ends the association if it was the last.
-  void settle(Time now, Slot& slot);
+  // Called after a stream left the association in `slot`. The last one ends it: it remains for
+  // `keep`, but a later stream to the peer opens another association.
+  void settle(Time now, Slot& slot, Duration keep);
   void release(Slot& slot);
 
  private:

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/liveness/probe_clock.h"
 #include "core/streams/recv_stream.h"
+#include "wire/data/send_time.h"
 
 namespace dlcp::core {
 namespace {
@@ -23,7 +23,8 @@ RecvAssociation::RecvAssociation(const Config& config, Counters& counters, Credi
       counters_(counters),
       credits_(credits),
       channel_(std::move(channel)),
-      open_(open) {}
+      open_(open),
+      pings_(config.peer_timeout) {}
 
 // ---- streams ----
 
@@ -49,11 +50,11 @@ void RecvAssociation::leave(const RecvStream& stream) {
   std::erase(streams_, &stream);
 }
 
-void RecvAssociation::on_left(Time now) {
+void RecvAssociation::on_left(Time now, Duration keep) {
   if (!streams_.empty()) return;
   credits_.leave(grant_);
   ack_clock_.cancel();
-  expires_at_ = payload_bytes_ == 0 ? now : now + open_.keep;
+  expires_at_ = payload_bytes_ == 0 ? now : now + keep;
 }
 
 wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t token) const {
@@ -67,10 +68,6 @@ wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t t
   welcome.association = open_.token;
   welcome.key_stream = open_.key_stream;
   return welcome;
-}
-
-void RecvAssociation::turn_reply_path() {
-  reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
 }
 
 void RecvAssociation::establish(std::uint32_t payload_bytes) {
@@ -136,9 +133,22 @@ void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathInd
   for (RecvStream* stream : streams_) {
     if (!stream->started()) continue;
     stream->reports_left = std::max(stream->reports_left, 1u);
-    stream->answered(now);
   }
+  pings_.on_heard(now);
   ack_clock_.at_once(now);
+}
+
+std::vector<std::uint64_t> RecvAssociation::on_pong(Time now, const wire::Pong& pong,
+                                                    wire::PathIndex path) {
+  pings_.on_pong(now, wire::from_wire_time(pong.echo, now));
+  reply_path_ = path;
+  std::vector<std::uint64_t> failed;
+  for (RecvStream* stream : streams_) {
+    if (std::ranges::find(pong.unknown, stream->number()) == pong.unknown.end()) continue;
+    stream->on_unknown();
+    failed.push_back(stream->token());
+  }
+  return failed;
 }
 
 void RecvAssociation::report(Time now, RecvStream& stream, bool at_once) {
@@ -149,11 +159,28 @@ void RecvAssociation::report(Time now, RecvStream& stream, bool at_once) {
 // ---- time, and to the network ----
 
 Time RecvAssociation::next_timeout() const {
-  return std::min({ack_clock_.due(), CreditPool::reclaim_at(grant_), expires_at_});
+  return std::min(
+      {ack_clock_.due(), CreditPool::reclaim_at(grant_), expires_at_, pings_.next_timeout()});
 }
 
 void RecvAssociation::on_timeout(Time now) {
   if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
+  if (pings_.next_timeout() <= now) ping(now);
+}
+
+// PING reports the streams that have waited for a while: the sender may have lost the report of a
+// posted receive, or may not know the stream any more. Data for other streams shows neither.
+void RecvAssociation::ping(Time now) {
+  Time since = kNever;
+  for (const RecvStream* stream : streams_)
+    if (stream->waits()) since = std::min(since, stream->silent_since());
+  if (!pings_.on_timeout(now, since)) return;
+  for (RecvStream* stream : streams_) {
+    if (!stream->waits() || !pings_.reports(now, stream->silent_since())) continue;
+    stream->announce_all();
+    stream->reports_left = std::max(stream->reports_left, pings_.due());
+  }
+  ack_clock_.at_once(now);
 }
 
 bool RecvAssociation::report_paths(Time now) {
@@ -198,6 +225,7 @@ bool RecvAssociation::build_ack(Time now) {
   if (ended && !under_way) credits_.on_message_end(grant_);
   credits_.refresh(grant_);
   ack_.clear();
+  ack_.asks_pong = pings_.due() > 0;
   ack_.destination = open_.sender_token;
   ack_.window_packets = grant_.window;
   ack_.window_epoch = grant_.epoch;
@@ -210,6 +238,7 @@ bool RecvAssociation::build_ack(Time now) {
   const bool all_paths = report_paths(now) && all_placed;
   const bool all_streams = report_streams();
   counters_.add(Counter::kAcksSent);
+  if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
   return all_paths && all_streams;
 }
 
@@ -225,8 +254,13 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   }
   while (ack_clock_.due() <= now && count < out.size()) {
     const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
-    ack_clock_.on_sent(now, build_ack(now));
+    const bool complete = build_ack(now);
     frames.emit(ack_, path, open_.sender, out[count++]);
+    if (ack_.asks_pong) {  // perhaps this path is dead
+      reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
+      if (complete) pings_.on_sent();
+    }
+    ack_clock_.on_sent(now, complete && pings_.due() == 0);
   }
   return count;
 }

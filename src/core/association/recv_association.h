@@ -17,6 +17,7 @@
 #include "core/counters.h"
 #include "core/flow_control/ack_clock.h"
 #include "core/flow_control/credit_pool.h"
+#include "core/liveness/ping_clock.h"
 #include "core/paths/answer_turns.h"
 #include "core/placement/recv_placing.h"
 #include "wire/frames/control_frame.h"
@@ -33,16 +34,14 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
     std::uint64_t sender_token = 0;
     wire::EndpointAddress sender;
     std::uint32_t key_stream = 0;  // see wire::Welcome
-    Duration keep{};               // how long the association remains without streams
   };
   RecvAssociation(const Config& config, Counters& counters, CreditPool& credits, Channel channel,
                   const Open& open);
   ~RecvAssociation() { credits_.leave(grant_); }
-  RecvAssociation(const RecvAssociation&) = delete;
 
   std::uint64_t token() const { return open_.token; }
   std::uint32_t place() const { return open_.place; }
-  std::uint64_t sender_token() const { return open_.sender_token; }
+  std::uint64_t peer_token() const { return open_.sender_token; }
   const wire::EndpointAddress& sender() const { return open_.sender; }
   Channel& channel() { return channel_; }
   std::vector<std::byte>& plain() { return plain_; }       // of the last compressed packet
@@ -54,17 +53,15 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   bool takes(std::uint32_t stream) { return opened_.accept(stream); }
   void join(RecvStream& stream);
   void leave(const RecvStream& stream);
-  void on_left(Time now);  // after leave(); the last one returns the credit and starts Open::keep
+  void on_left(Time now, Duration keep);  // after leave(); the last one returns the credit
   bool expired(Time now) const { return now >= expires_at_; }
   void establish(std::uint32_t payload_bytes);                    // a stream has received START
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
   const Grant& grant() const { return grant_; }
-  // About how many streams the endpoint receives on.
-  std::size_t streams_of_all() const { return credits_.connections() * streams_.size(); }
+  PingClock& pings() { return pings_; }
   std::span<const PathSeen> paths() const { return paths_; }
   wire::PathIndex reply_path() const { return reply_path_; }
   void reply_on(wire::PathIndex path) { reply_path_ = path; }
-  void turn_reply_path();
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
   // The answer to a HELLO for the stream whose local token is `token`.
   wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;
@@ -78,6 +75,8 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   void note_placed(const wire::PlacedRun& placed, DataRun& run);  // if the card has placed them
   void on_duplicate() { ++duplicates_; }
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
+  // Returns the tokens of streams that the sender does not know, which may have failed.
+  std::vector<std::uint64_t> on_pong(Time now, const wire::Pong& pong, wire::PathIndex path);
   // Schedules a report of the stream: at once, or delayed to share an ACK with others.
   void report(Time now, RecvStream& stream, bool at_once);
   // Whether its packets may leave after data (Agenda::Turn::kFollower). on_answer(): see AckClock.
@@ -88,6 +87,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
+  void ping(Time now);
   bool report_paths(Time now);
   bool report_streams();
   bool build_ack(Time now);  // false if the frame had no room for everything
@@ -105,10 +105,10 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::vector<std::uint64_t> departed_;
   std::size_t next_report_ = 0;  // index of the first stream in the next frame
   Time expires_at_ = kNever;
-
   std::optional<wire::Probe> probe_to_answer_;
   AnswerTurns probes_;  // since the last data
   AckClock ack_clock_;
+  PingClock pings_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
   std::vector<PathSeen> paths_;

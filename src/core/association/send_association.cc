@@ -37,6 +37,13 @@ void SendAssociation::leave(std::uint32_t number) {
   streams_.remove(number);
 }
 
+void SendAssociation::on_left(Time now, Duration keep) {
+  expires_at_ = setup_.established() ? now + keep : now;
+  prober_.clock().stop();
+  placing_.reset();
+  rate_.update(own_rate_, 0);
+}
+
 SendStream* SendAssociation::choose_leader() {
   if (setup_.established() || setup_.leader() != 0) return nullptr;
   SendStream* chosen = nullptr;
@@ -81,12 +88,14 @@ const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
 void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
                              std::vector<std::uint64_t>& reported) {
   reported.clear();
+  strangers_.clear();
   if (!setup_.established()) return;
   SendQueue::Acked acked;
   Counters* counters = nullptr;  // of the first stream
   bool posted = false;
   for (const wire::StreamReport& report : ack.streams()) {
     SendStream* stream = streams_.find(report.stream);
+    if (stream == nullptr) strangers_.push_back(report.stream);
     if (stream == nullptr || !stream->open()) continue;
     const SendStream::Progress part = stream->on_report(now, report);
     if (!part.sound) continue;
@@ -141,6 +150,17 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
     if (!streams_.has_next()) rate_.update(own_rate_, 0);
   }
   watch(now);
+}
+
+void SendAssociation::on_ping(Time now, std::uint32_t sent) {
+  if (!setup_.established()) return;
+  on_heard(now);
+  if (!pong_due_) pong_due_ = wire::Pong{peer_token(), sent, {}};
+}
+
+void SendAssociation::disown(std::uint32_t number) {
+  if (pong_due_ && pong_due_->unknown.size() < wire::Pong::kUnknownMax)
+    pong_due_->unknown.push_back(number);
 }
 
 bool SendAssociation::on_link(Time now, const wire::Link& frame) {
@@ -272,7 +292,7 @@ bool SendAssociation::owes_progress() const {
 }
 
 Time SendAssociation::next_timeout() const {
-  if (!setup_.established()) return kNever;
+  if (!setup_.established() || streams_.empty()) return expires_at_;
   Time next = std::min(prober_.next_timeout(owes_progress()), flight_.deadline());
   if (placing_) next = std::min(next, placing_->next_timeout());
   if (window_.in_flight() < window_.most(congestion_.window()) && streams_.has_next())
@@ -281,7 +301,7 @@ Time SendAssociation::next_timeout() const {
 }
 
 void SendAssociation::on_timeout(Time now) {
-  if (!setup_.established()) return;
+  if (!setup_.established() || streams_.empty()) return;
   if (placing_) placing_->on_timeout(now, flight_);
   if (flight_.deadline() <= now) {
     AckSample sample{.now = now, .round_trip = round_trip()};

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // Adds a stream and returns its number. A stream must leave before it is destroyed.
   std::uint32_t join(SendStream& stream);
   void leave(std::uint32_t number);
+  // After the last leave(): for `keep`, PING of a peer that does not know that its stream has ended
+  // leads to the stream's record (liveness/departed).
+  void on_left(Time now, Duration keep);
+  bool expired(Time now) const { return now >= expires_at_; }
   bool empty() const { return streams_.empty(); }
   bool established() const { return setup_.established(); }
   SendSetup& setup() { return setup_; }
@@ -92,6 +97,12 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // ack.paths. `reported` becomes the tokens of the streams that the ACK reports on.
   void on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
               std::vector<std::uint64_t>& reported);
+  // Streams that the ACK reports on, and that have left.
+  std::span<const std::uint32_t> strangers() const { return strangers_; }
+  // The last ACK was a PING, made at `sent` by the peer's clock. disown(): PONG tells the peer that
+  // nothing is known about this stream.
+  void on_ping(Time now, std::uint32_t sent);
+  void disown(std::uint32_t number);
   // Both return false if this end places nothing.
   bool on_link(Time now, const wire::Link& frame);
   bool on_permits(Time now, const wire::Permits& frame);
@@ -181,6 +192,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   Channel channel_;
   SendSetup setup_;
   StreamSchedule streams_;
+  std::vector<std::uint32_t> strangers_;
+  Time expires_at_ = kNever;
 
   Flight flight_;
   PathSet paths_;
@@ -195,6 +208,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;
+  std::optional<wire::Pong> pong_due_;
   Time heard_at_{};
   wire::PathIndex heard_path_ = 0;
 };

@@ -306,6 +306,10 @@ std::size_t SendAssociation::poll_transmit(Time now, FrameWriter& frames,
   if (!setup_.established()) return 0;
   std::size_t count = prober_.poll_transmit(now, {peer_token(), &open_.peer}, paths_, frames, out);
   counters_.add(Counter::kProbesSent, count);
+  if (pong_due_ && count < out.size()) {
+    frames.emit(*pong_due_, paths_.choose(now, {}).path, open_.peer, out[count++]);
+    pong_due_.reset();
+  }
   if (placing_ && placing_->link_due(now) && count < out.size())
     frames.emit(placing_->take_link(now, peer_token()), paths_.choose(now, {}).path, open_.peer,
                 out[count++]);

@@ -163,10 +163,13 @@ void Dispatch::to_association(const Arrival& arrival) {
     return drop(*reason);
   auto* sending = slot.party.send_association();
   auto* receiving = slot.party.recv_association();
-  if (sending != nullptr && arrival.type == wire::FrameType::kAck)
+  const bool acks = arrival.type == wire::FrameType::kAck || arrival.type == wire::FrameType::kPing;
+  if (sending != nullptr && acks)
     on_ack(arrival, *sending);
   else if (receiving != nullptr && arrival.type == wire::FrameType::kProbe)
     on_probe(arrival, *receiving);
+  else if (receiving != nullptr && arrival.type == wire::FrameType::kPong)
+    on_pong(arrival, *receiving);
   else if (!on_placing(arrival, sending, receiving))
     drop(Counter::kDroppedUnexpected);
   lifecycle_.follow_up(arrival.now, slot);
@@ -177,8 +180,27 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
   association.heard_on(arrival.packet.path);
   association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
                      association.channel().last_is_newest(), reported_);
+  if (ack_.asks_pong) on_ping(arrival, association);
   for (const std::uint64_t token : reported_)
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
+}
+
+// A peer that waits for a stream which has ended here has missed how: the record tells it.
+void Dispatch::on_ping(const Arrival& arrival, SendAssociation& association) {
+  association.on_ping(arrival.now, ack_.sent);
+  for (const std::uint32_t number : association.strangers()) {
+    bool is_recorded = false;
+    slots_.for_each([&](Slot& slot) {
+      Departed* departed = slot.party.departed();
+      if (departed == nullptr || slot.association != arrival.slot.token ||
+          departed->peer().stream != number)
+        return;
+      is_recorded = true;
+      departed->on_probe();
+      lifecycle_.follow_up(arrival.now, slot);
+    });
+    if (!is_recorded) association.disown(number);
+  }
 }
 
 bool Dispatch::on_placing(const Arrival& arrival, SendAssociation* sending,
@@ -208,6 +230,13 @@ void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   });
 }
 
+void Dispatch::on_pong(const Arrival& arrival, RecvAssociation& association) {
+  const auto pong = wire::decode<wire::Pong>(arrival.packet.bytes);
+  if (!pong) return drop(Counter::kDroppedMalformed);
+  for (const std::uint64_t token : association.on_pong(arrival.now, *pong, arrival.packet.path))
+    if (Slot* slot = slots_.find(token)) lifecycle_.follow_up(arrival.now, *slot);
+}
+
 bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
   const Time now = arrival.now;
   const wire::RxPacket& packet = arrival.packet;
@@ -221,8 +250,6 @@ bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
       });
     case wire::FrameType::kRefuse:
       return deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
-    case wire::FrameType::kPing:
-      return deliver<wire::Ping>(packet, [&](auto&) { connection.on_ping(now); });
     case wire::FrameType::kNeed:
       return deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
     case wire::FrameType::kStop:
@@ -246,8 +273,6 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
       return deliver<wire::SentOnce>(packet, [&](auto& f) {
         connection.on_sent_once(now, f, packet.path, commons_.placements.wanted);
       });
-    case wire::FrameType::kPong:
-      return deliver<wire::Pong>(packet, [&](auto&) { connection.on_pong(now, packet.path); });
     default:
       return to_either(arrival, connection);
   }

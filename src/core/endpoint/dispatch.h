@@ -49,7 +49,9 @@ class Dispatch {
   void on_ack(const Arrival& arrival, SendAssociation& association);
   // False for frames that the association does not expect.
   bool on_placing(const Arrival& arrival, SendAssociation* sending, RecvAssociation* receiving);
+  void on_ping(const Arrival& arrival, SendAssociation& association);
   void on_probe(const Arrival& arrival, RecvAssociation& association);
+  void on_pong(const Arrival& arrival, RecvAssociation& association);
   // The channel of the association of the stream in `slot`; null: the association has ended.
   Channel* data_channel(const Slot& slot) const;
   // These return false for a frame that is malformed, or that the state does not allow.

@@ -56,11 +56,8 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
     fail_context(now, slot.context, error, &slot);
   });
   if (slot.token == 0) return;
-  if (const auto* departed = slot.party.departed(); departed != nullptr && departed->expired(now))
-    return leave(slot);
-  if (const auto* association = slot.party.recv_association();
-      association != nullptr && association->expired(now))
-    return associations_.release(slot);
+  if (slot.party.is_expired(now))
+    return slot.party.is_association() ? associations_.release(slot) : leave(slot);
   if (slot.party.is_connection()) serve_association(slot.association);
   serve(slot);
 }
@@ -99,7 +96,7 @@ void Lifecycle::begin_streams(Time now, SendAssociation& association) {
 void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
   Slot* slot = slots_.find(token);
   if (slot == nullptr) return;
-  associations_.settle(now, *slot);
+  associations_.settle(now, *slot, farewell_time());
   if (slot->token != token) return;
   if (auto* sending = slot->party.send_association()) begin_streams(now, *sending);
   serve_association(token);
@@ -144,7 +141,8 @@ void Lifecycle::close(Time now, Slot& slot) {
   slot.held_by_user = false;
   const Duration keep = farewell_time();
   const auto farewell = [&](const auto& connection) -> std::optional<Departed> {
-    const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
+    const Departed::Peer peer{connection.peer_token(), connection.peer_address(),
+                              connection.number()};
     if (peer.token == 0) return std::nullopt;  // the peer has never answered
     if (connection.unfinished())
       return Departed::reset(now, peer, "the connection was aborted", keep);
@@ -162,7 +160,8 @@ void Lifecycle::close(Time now, Slot& slot) {
 void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
                           bool was_attempt) {
   slot.party.with_connection([&](const auto& connection) {
-    const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
+    const Departed::Peer peer{connection.peer_token(), connection.peer_address(),
+                              connection.number()};
     std::optional<Departed> farewell;
     if (peer.token != 0)
       farewell = Departed::reset(now, peer, std::string(reason), farewell_time());

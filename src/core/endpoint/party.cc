@@ -12,6 +12,12 @@ bool Party::wants_room() const {
   return send_association() != nullptr && send_association()->wants_room();
 }
 
+bool Party::is_expired(Time now) const {
+  if (const auto* sending = send_association()) return sending->expired(now);
+  if (const auto* receiving = recv_association()) return receiving->expired(now);
+  return departed() != nullptr && departed()->expired(now);
+}
+
 Time Party::next_timeout() const {
   if (const auto* sending = sender()) return sending->next_timeout();
   if (const auto* receiving = receiver()) return receiving->next_timeout();
@@ -30,7 +36,7 @@ void Party::on_timeout(Time now) {
 std::size_t Party::poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
                                  std::span<wire::TxPacket> out, std::size_t whole) {
   if (auto* sending = sender()) return sending->poll_transmit(now, frames, out);
-  if (auto* receiving = receiver()) return receiving->poll_transmit(now, frames, out);
+  if (auto* receiving = receiver()) return receiving->poll_transmit(frames, out);
   if (auto* sending = send_association()) return sending->poll_transmit(now, frames, out, whole);
   if (auto* receiving = recv_association()) return receiving->poll_transmit(now, frames, out);
   return departed() == nullptr ? 0 : departed()->poll_transmit(now, frames, paths, out);

@@ -72,6 +72,7 @@ class Party {
 
   Time next_timeout() const;
   void on_timeout(Time now);
+  bool is_expired(Time now) const;  // an association without streams, or a record: it can go
   // Packets are left that need a larger `out` than the last call had.
   bool wants_room() const;
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,

@@ -72,8 +72,6 @@ class CreditPool {
   }
   void reclaim(Grant& grant);
 
-  std::size_t connections() const { return connections_; }
-
  private:
   void set_committed(Grant& grant, std::uint32_t packets);
 

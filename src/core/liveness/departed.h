@@ -22,6 +22,7 @@ class Departed {
   struct Peer {
     std::uint64_t token = 0;
     wire::EndpointAddress address;
+    std::uint32_t stream = 0;  // its number in the association
   };
 
   static Departed closed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
@@ -33,7 +34,8 @@ class Departed {
   const Peer& peer() const { return peer_; }
   // Handles any frame of the peer. True if the end is settled and the record can be removed.
   bool on_frame(Time now, wire::FrameType type);
-  // The peer probes the association. If it may have missed how the connection ended, it is told.
+  // The peer may have missed how the connection ended: its PROBE is for the association, or its
+  // PING names the stream. It is told, unless it has closed the connection itself.
   void on_probe() { due_ = due_ || !peer_knows_; }
   void on_timeout(Time now);
   Time next_timeout() const;

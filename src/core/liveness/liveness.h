@@ -47,6 +47,7 @@ class Liveness {
   // peer gets time to answer before it is judged.
   void on_pause(Time now, Duration length);
 
+  Time heard_at() const { return heard_at_; }
   bool owes_nothing() const { return owes_ == Owes::kNothing; }
   bool owes_progress() const { return owes_ == Owes::kProgress; }
   // Progress is expected, and there has been none for a considerable part of the time-out.

@@ -52,11 +52,8 @@ Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_byt
           "(dlcp doctor --peer)"};
 }
 
-Error peer_forgot(Duration timeout) {
-  return {ErrorCode::kRemote,
-          fmt::format("the peer answers, but has not mentioned this connection for {} ms: it no "
-                      "longer knows it",
-                      milliseconds(timeout)),
+Error peer_forgot() {
+  return {ErrorCode::kRemote, "the peer answers, but no longer knows this connection",
           "the other rank has probably closed it while the network was down: see its log"};
 }
 

@@ -31,6 +31,6 @@ Error peer_silent(Silence silence, Duration timeout, std::string_view what);
 // The peer answers, but no packet of up to `packet_bytes` gets through to it.
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes);
 // The peer answers for other streams, but does not know this one.
-Error peer_forgot(Duration timeout);
+Error peer_forgot();
 
 }  // namespace dlcp::core

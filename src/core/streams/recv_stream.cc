@@ -9,17 +9,6 @@
 #include "core/liveness/peer_errors.h"
 
 namespace dlcp::core {
-namespace {
-
-// The first PING leaves after a silence of kPingFirst, the next ones after longer pauses. A killed
-// process is noticed within 100 ms, unless its answers were late before: busy hosts answer late,
-// so pauses grow with the time that answers take. Very many connections share a total rate.
-constexpr Duration kPingFirst = 20ms;
-constexpr Duration kPingSeldom = 60ms;
-constexpr Duration kPingShare = 50us;  // per stream of this endpoint
-constexpr int kPingAnswerTimes = 4;
-
-}  // namespace
 
 RecvStream::RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
                        std::uint64_t token, const wire::Hello& hello, RecvAssociation& association)
@@ -28,50 +17,26 @@ RecvStream::RecvStream(Time now, const Config& config, Counters& counters, Unpos
       membership_(hello.membership),
       association_(association.shared_from_this()),
       queue_(config.requests_max, config.eager_bytes, pool, token),
-      losses_(queue_, counters),
-      ping_clock_(config.peer_timeout) {
+      losses_(queue_, counters) {
   association_->join(*this);
   liveness_.expect(now, Liveness::Owes::kWord);
 }
 
 void RecvStream::note_progress(Time now) {
-  ping_clock_.on_progress();
   liveness_.on_heard(now);
-  ping_clock_.on_answer();
-}
-
-void RecvStream::answered(Time now) {
-  liveness_.on_heard(now);
-  ping_clock_.on_answer();
-  watch(now);
+  association_->pings().on_heard(now);
 }
 
 // A sign of life is expected while a receive is posted, or while the stream waits for accept().
 // Only the sender knows whether it has data to send, so no more can be expected.
 void RecvStream::watch(Time now) {
-  const bool waits = queue_.has_posted() || (started_ && !accepted_);
-  liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
-  if (waits)
-    ping_clock_.run(now, ping_terms());
-  else
-    ping_clock_.stop();
-}
-
-ProbeClock::Terms RecvStream::ping_terms() const {
-  const auto streams = static_cast<std::int64_t>(association_->streams_of_all());
-  const Duration several_answers =
-      std::min(kPingAnswerTimes * ping_answers_.answer_time(), config_.peer_timeout / 16);
-  return {.answer_time = std::max(kPingFirst, several_answers),
-          .outstanding = false,
-          .seldom = std::max(kPingSeldom, streams * kPingShare)};
+  liveness_.expect(now, waits() || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
+  if (waits()) association_->pings().run(now);
 }
 
 void RecvStream::on_accepted() {
   accepted_ = true;
-  if (!queue_.has_posted()) {
-    liveness_.expect({}, Liveness::Owes::kNothing);
-    ping_clock_.stop();
-  }
+  if (!waits()) liveness_.expect({}, Liveness::Owes::kNothing);
 }
 
 void RecvStream::check_overflow() {
@@ -270,10 +235,9 @@ void RecvStream::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathI
   association_->report(now, *this, true);
 }
 
-void RecvStream::on_pong(Time now, wire::PathIndex path) {
-  ping_answers_.on_pong(now);
-  answered(now);
-  association_->reply_on(path);
+// A sender that has closed the stream may have forgotten it before it is accepted here.
+void RecvStream::on_unknown() {
+  if (!peer_closed_) fail(peer_forgot());
 }
 
 void RecvStream::on_peer_closed(Time now, std::uint32_t) {
@@ -332,18 +296,25 @@ void RecvStream::on_permit(Time now, const RecvPlacing::Outcome& outcome,
 
 // ---- time ----
 
-void RecvStream::on_refused(Time now) {
-  if (liveness_.on_refused(now, kPingFirst)) ping_clock_.expire(now);
+// A frame for any stream is a sign of life. Until this one has started, only its own frames count.
+void RecvStream::hear_association() {
+  if (started_) liveness_.on_heard(association_->pings().heard_at());
 }
 
-Time RecvStream::next_timeout() const {
-  return failed() ? kNever : std::min(liveness_.deadline(), ping_clock_.next_timeout());
+void RecvStream::on_pause(Time now, Duration length) {
+  hear_association();
+  liveness_.on_pause(now, length);
+}
+
+void RecvStream::on_refused(Time now) {
+  hear_association();
+  PingClock& pings = association_->pings();
+  if (liveness_.on_refused(now, pings.answer_time())) pings.doubt(now);
 }
 
 void RecvStream::on_timeout(Time now) {
   if (failed()) return;
-  ping_clock_.on_timeout(now, ping_terms());
-  if (ping_clock_.due() > 0 && queue_.announce_all()) association_->report(now, *this, true);
+  hear_association();
   if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
   if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);
@@ -369,8 +340,7 @@ bool RecvStream::take_message_end() {
   return std::exchange(ended_, queue_.completed()) != queue_.completed();
 }
 
-std::size_t RecvStream::poll_transmit(Time now, FrameWriter& frames,
-                                      std::span<wire::TxPacket> out) {
+std::size_t RecvStream::poll_transmit(FrameWriter& frames, std::span<wire::TxPacket> out) {
   if (failed()) return 0;
   std::size_t count = 0;
   const wire::EndpointAddress& sender = association_->sender();
@@ -387,12 +357,6 @@ std::size_t RecvStream::poll_transmit(Time now, FrameWriter& frames,
                           grant.epoch};
     frames.emit(started, association_->reply_path(), sender, out[count++]);
     started_due_ = false;
-  }
-  for (; ping_clock_.due() > 0 && count < out.size(); ping_clock_.on_sent()) {
-    frames.emit(wire::Ping{sender_token_}, association_->reply_path(), sender, out[count++]);
-    ping_answers_.on_ping(now);
-    counters_.add(Counter::kPingsSent);
-    association_->turn_reply_path();
   }
   return count;
 }

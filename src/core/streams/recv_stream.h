@@ -12,8 +12,6 @@
 #include "core/bounded_loss/lossy_receives.h"
 #include "core/channel/frame_writer.h"
 #include "core/endpoint_types.h"
-#include "core/liveness/ping_answers.h"
-#include "core/liveness/probe_clock.h"
 #include "core/paths/answer_turns.h"
 #include "core/streams/recv_queue.h"
 #include "core/streams/stream.h"
@@ -47,9 +45,9 @@ class RecvStream : public Stream {
                           DataRun& run);
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
-  void on_pong(Time now, wire::PathIndex path);
+  void on_unknown();                                          // to the sender, as its PONG says
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
-  void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
+  void on_pause(Time now, Duration length);
   void on_refused(Time now);
   void on_timeout(Time now);
   void on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements);
@@ -60,15 +58,18 @@ class RecvStream : public Stream {
   // and its sender may wait to be told.
   bool permit(std::uint64_t first);
   void on_permit(Time now, const RecvPlacing::Outcome& outcome, std::vector<Placement>& placements);
-  void answered(Time now);  // a sign of life
-  Time next_timeout() const;
+  Time next_timeout() const { return failed() ? kNever : liveness_.deadline(); }
+  // For PING: whether something is expected from the sender, and since when nothing has arrived.
+  bool waits() const { return queue_.has_posted() || (started_ && !accepted_); }
+  Time silent_since() const { return liveness_.heard_at(); }
+  bool announce_all() { return queue_.announce_all(); }
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
   std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);  // STOP, NEED
   bool take_message_end();  // true if a message was completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
-  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_outcome() const { return failed() || queue_.has_done(); }
   std::optional<ReceiveDone> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return queue_.has_posted(); }
@@ -85,7 +86,7 @@ class RecvStream : public Stream {
   void decide_losses(std::vector<Placement>& placements);
   void note_progress(Time now);
   void watch(Time now);  // updates what is expected of the sender
-  ProbeClock::Terms ping_terms() const;
+  void hear_association();
 
   const std::uint64_t sender_token_;
   const wire::Membership membership_;
@@ -100,8 +101,6 @@ class RecvStream : public Stream {
 
   std::optional<wire::Welcome> welcome_due_;
   bool started_due_ = false;
-  ProbeClock ping_clock_;
-  PingAnswers ping_answers_;
 };
 
 }  // namespace dlcp::core

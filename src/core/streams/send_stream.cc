@@ -165,15 +165,6 @@ void SendStream::on_stop(Time now, const wire::Stop& stop) {
   association_->watch(now);
 }
 
-void SendStream::on_ping(Time now) {
-  heard(now);
-  pong_due_ = true;
-  // The receiver waits for data. If it has posted receives, the ACK that reported them was lost.
-  if (!queue_.empty() && !queue_.is_posted()) association_->probe_once();
-  watch(now);
-  association_->watch(now);
-}
-
 void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
   heard(now);
   peer_closed_ = true;
@@ -214,7 +205,7 @@ void SendStream::give_up(Time now, Liveness::Standing standing) {
   if (standing == Liveness::Standing::kGone) return fail(peer_gone());
   if (standing == Liveness::Standing::kSilent)
     return fail(peer_silent(Silence::kNoAnswer, config_.peer_timeout, while_what));
-  if (open() && is_forgotten(now)) return fail(peer_forgot(config_.peer_timeout));
+  if (open() && is_forgotten(now)) return fail(peer_forgot());
   const PacketSize& size = association_->prober().size();
   fail(peer_stuck(config_.peer_timeout, while_what, size.packet_bytes(size.payload_bytes())));
 }
@@ -281,13 +272,7 @@ void SendStream::on_timeout(Time now) {
 
 std::size_t SendStream::poll_transmit(Time now, FrameWriter& frames,
                                       std::span<wire::TxPacket> out) {
-  if (failed() || out.empty()) return 0;
-  if (!open()) return handshake_.poll_transmit(now, frames, out);
-  if (!pong_due_) return 0;
-  pong_due_ = false;
-  const auto path = association_->paths().choose(now, Duration::zero()).path;
-  frames.emit(wire::Pong{handshake_.receiver_token()}, path, peer_address(), out.front());
-  return 1;
+  return failed() || open() ? 0 : handshake_.poll_transmit(now, frames, out);
 }
 
 }  // namespace dlcp::core

@@ -1,5 +1,5 @@
 // The sending side of one stream: the messages of one NCCL connection, their licences, handshake
-// and end. It sends only handshake frames and answers to PING; its SendAssociation sends the data.
+// and end. It sends only handshake frames; its SendAssociation sends the data.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,6 @@ class SendStream : public Stream {
              std::uint64_t token, const Handshake::Target& target, SendAssociation& association);
   ~SendStream();
 
-  std::uint32_t number() const { return number_; }  // of this stream within its association
   SendAssociation& association() const { return *association_; }
   SendQueue& queue() { return queue_; }
   const SendQueue& queue() const { return queue_; }
@@ -54,7 +53,6 @@ class SendStream : public Stream {
   void on_posted(Time now, std::uint64_t posted);  // the peer has posted that many receives
   void on_need(Time now, const wire::Need& need);
   void on_stop(Time now, const wire::Stop& stop);
-  void on_ping(Time now);
   // CLOSE: the peer has received all messages below number `completed`, and receives no more.
   void on_peer_closed(Time now, std::uint32_t completed);
   void on_pause(Time now, Duration length);  // this process did not run for `length` before `now`
@@ -96,7 +94,6 @@ class SendStream : public Stream {
   LossySends lossy_;
   Time named_at_{}, ask_at_{};  // ask_at_: while the stream waits
   std::uint32_t answers_ = 0;   // to probes of the association, until the stream was named last
-  bool pong_due_ = false;
 };
 
 }  // namespace dlcp::core

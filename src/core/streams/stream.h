@@ -20,7 +20,8 @@ class Stream {
   Stream(const Stream&) = delete;  // the association refers to it
   Stream& operator=(const Stream&) = delete;
 
-  std::uint64_t token() const { return token_; }  // the peer sends frames to it
+  std::uint64_t token() const { return token_; }    // the peer sends frames to it
+  std::uint32_t number() const { return number_; }  // within the association
   Counters& counters() const { return counters_; }
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
@@ -43,7 +44,7 @@ class Stream {
   const Config& config_;
   Counters& counters_;
   const std::uint64_t token_;
-  std::uint32_t number_;  // within the association; the sender chooses it
+  std::uint32_t number_;  // the sender chooses it
   Liveness liveness_;
   bool peer_closed_ = false;
 

@@ -138,6 +138,13 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
 }
 
 template <class Io>
+void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, Pong> {
+  io(f.echo);
+  io.template list<std::uint8_t>(f.unknown, sizeof(std::uint32_t),
+                                 [&](auto&& stream) { io(stream); });
+}
+
+template <class Io>
 void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, Close> {
   io(f.completed);
 }
@@ -147,11 +154,8 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.reason, kReasonBytesMax);
 }
 
-template <class Frame>
-concept HeadAlone =
-    std::same_as<Frame, Ping> || std::same_as<Frame, Pong> || std::same_as<Frame, CloseAck>;
 template <class Io>
-void fields(Io&, auto&& f) requires HeadAlone<std::remove_cvref_t<decltype(f)>> {}
+void fields(Io&, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, CloseAck> {}
 
 constexpr auto kControlFields = [](auto& io, auto&& frame) { fields(io, frame); };
 
@@ -226,7 +230,6 @@ template void encode(const Refuse&, Buffer&);
 template void encode(const Start&, Buffer&);
 template void encode(const Started&, Buffer&);
 template void encode(const Probe&, Buffer&);
-template void encode(const Ping&, Buffer&);
 template void encode(const Pong&, Buffer&);
 template void encode(const Close&, Buffer&);
 template void encode(const CloseAck&, Buffer&);
@@ -238,7 +241,6 @@ template std::optional<Refuse> decode(std::span<const std::byte>);
 template std::optional<Start> decode(std::span<const std::byte>);
 template std::optional<Started> decode(std::span<const std::byte>);
 template std::optional<Probe> decode(std::span<const std::byte>);
-template std::optional<Ping> decode(std::span<const std::byte>);
 template std::optional<Pong> decode(std::span<const std::byte>);
 template std::optional<Close> decode(std::span<const std::byte>);
 template std::optional<CloseAck> decode(std::span<const std::byte>);
@@ -258,7 +260,7 @@ StreamReport& Ack::add_stream() {
 }
 
 void Ack::clear() {
-  answers_probe = false;
+  asks_pong = answers_probe = false;
   probe_echo = 0;
   paths.clear();
   placed.clear();
@@ -276,7 +278,7 @@ std::size_t encoded_bytes(const Ack& ack) {
 
 template <>
 void encode(const Ack& frame, Buffer& out) {
-  begin_frame(out, FrameType::kAck, frame.destination);
+  begin_frame(out, frame.asks_pong ? FrameType::kPing : FrameType::kAck, frame.destination);
   FieldWriter writer(out);
   fields(writer, frame);
   writer(static_cast<std::uint8_t>(frame.streams().size()));
@@ -290,8 +292,11 @@ void encode(const Ack& frame, Buffer& out) {
 
 bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
   auto reader = open_frame(datagram, FrameType::kAck);
+  const bool asks_pong = !reader;
+  if (asks_pong) reader = open_frame(datagram, FrameType::kPing);
   if (!reader) return false;
   out.clear();
+  out.asks_pong = asks_pong;
   out.destination = frame_destination(datagram);
   fields(*reader, out);
   std::uint8_t streams = 0;

@@ -146,9 +146,9 @@ struct StreamReport {
   void clear();
 };
 
-// Sent on an association, for any number of its streams.
+// Sent on an association, for any number of its streams. PING has the same fields.
 struct Ack {
-  static constexpr FrameType kType = FrameType::kAck;
+  bool asks_pong = false;            // the type is kPing, not kAck
   std::uint64_t destination = 0;     // the sender's token of the association
   std::uint32_t window_packets = 0;  // packets that may be in flight on this association
   std::uint16_t window_epoch = 0;    // counts changes of window_packets, modulo 65536
@@ -176,13 +176,12 @@ struct Probe {
   std::uint32_t bytes = 0;  // size of this frame, which is padded if it is shorter
 };
 
-struct Ping {
-  static constexpr FrameType kType = FrameType::kPing;
-  std::uint64_t destination = 0;
-};
 struct Pong {
   static constexpr FrameType kType = FrameType::kPong;
-  std::uint64_t destination = 0;
+  static constexpr std::size_t kUnknownMax = 255;
+  std::uint64_t destination = 0;       // the receiver's token of the association
+  std::uint32_t echo = 0;              // Ack::sent of the PING
+  std::vector<std::uint32_t> unknown;  // streams that PING reports and the sender does not know
 };
 
 struct Close {

@@ -21,7 +21,7 @@ struct Scene {
   // A control frame of the peer.
   std::optional<Counter> control(std::uint64_t sequence, const wire::Key& key = kTheirs,
                                  const wire::HostAddress& from = kPeer) {
-    wire::encode(wire::Ping{7}, bytes);
+    wire::encode(wire::CloseAck{7}, bytes);
     wire::seal(bytes, key, sequence, 0);
     return channel.refuse_control({.bytes = bytes, .arrived_at = {}, .source = from});
   }

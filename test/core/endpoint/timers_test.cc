@@ -40,17 +40,19 @@ struct Receiver {
 
 }  // namespace
 
-TEST_CASE("a receiver that is not accepted yet waits for its sender only, and probes after 20 ms") {
+TEST_CASE("a receiver that is not accepted yet waits for its sender only, and asks after 20 ms") {
   Receiver receiver;
   const Duration patience = receiver.config.peer_timeout;
   CHECK(receiver.stream.next_timeout() == kStart + patience);  // the sender must send START
   receiver.start(kStart + 1ms);
-  CHECK(receiver.association->next_timeout() == kNever);
-  CHECK(receiver.stream.next_timeout() == kStart + 21ms);
+  CHECK(receiver.association->next_timeout() == kStart + 21ms);
+  CHECK(receiver.stream.next_timeout() == kStart + 1ms + patience);
   receiver.stream.on_timeout(kStart + 1ms + patience - 1ns);
   CHECK_FALSE(receiver.stream.failed());
   receiver.stream.on_accepted();
   CHECK(receiver.stream.next_timeout() == kNever);  // no timer is set
+  receiver.association->on_timeout(kStart + 21ms);
+  CHECK(receiver.association->next_timeout() == kNever);
 
   Receiver forgotten;
   forgotten.start(kStart + 1ms);
@@ -60,12 +62,13 @@ TEST_CASE("a receiver that is not accepted yet waits for its sender only, and pr
 
 TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later") {
   Receiver receiver;
+  const Duration patience = receiver.config.peer_timeout;
   receiver.start(kStart);
   receiver.stream.on_accepted();
   std::vector<std::byte> buffer(100'000);
   receiver.stream.post(kStart, 1, buffer, {}, MemoryKind::kHost, receiver.placements);
   CHECK(receiver.association->next_timeout() == kStart + 50us);
-  CHECK(receiver.stream.next_timeout() == kStart + 20ms);
+  CHECK(receiver.stream.next_timeout() == kStart + patience);
 
   const Time now = kStart + 10us;
   const std::vector<std::byte> payload(1408);
@@ -83,13 +86,20 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   FrameWriter frames(arena, receiver.association->channel());
   std::vector<wire::TxPacket> out(4);
   CHECK(receiver.association->poll_transmit(now, frames, out) == 1);
+  CHECK(receiver.stream.next_timeout() == now + patience);
+  // Data postpones PING, which is planned again only when it would be due.
+  CHECK(receiver.association->next_timeout() == kStart + 20ms);
+  receiver.association->on_timeout(kStart + 20ms);
+  CHECK(receiver.association->next_timeout() == now + 20ms);
+  receiver.association->on_timeout(now + 20ms);
+  CHECK(receiver.association->poll_transmit(now + 20ms, frames, out) == 1);
+  CHECK(wire::decode_head(out[0].payload)->type == wire::FrameType::kPing);
   CHECK(receiver.association->next_timeout() == now + kWindowReclaim);
-  CHECK(receiver.stream.next_timeout() == now + 20ms);
   receiver.association->on_timeout(now + kWindowReclaim);
-  CHECK(receiver.association->next_timeout() == kNever);
-  receiver.stream.on_timeout(now + receiver.config.peer_timeout - 1ns);
+  CHECK(receiver.association->next_timeout() == now + 60ms);
+  receiver.stream.on_timeout(now + patience - 1ns);
   CHECK_FALSE(receiver.stream.failed());
-  receiver.stream.on_timeout(now + receiver.config.peer_timeout);
+  receiver.stream.on_timeout(now + patience);
   CHECK(receiver.stream.failed());
   CHECK(receiver.stream.next_timeout() == kNever);  // a failed stream has no timer
 }

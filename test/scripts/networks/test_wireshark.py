@@ -123,13 +123,13 @@ class Dissector(unittest.TestCase):
         self.assertGreater(len(marked), 1)
 
     def test_roce_is_parsed_too_and_other_packets_are_ignored(self):
-        ping = struct.pack("<BBBBQI", 0xDC, 3, 9, 3, 0x1122334455667788, 7) + bytes(8)
+        frame = struct.pack("<BBBBQI", 0xDC, 3, 12, 3, 0x1122334455667788, 7) + bytes(8)
         other = pathlib.Path(self.folder.name) / "other.pcap"
-        later = bytes([0xDC, 1]) + ping[2:]
-        pcap(other, [roce(ping), udp(50001, ping), udp(50001, bytes(40)), udp(50001, ping[:10]), udp(50001, later),
-                     udp(50001, ping[:20])])
+        later = bytes([0xDC, 1]) + frame[2:]
+        pcap(other, [roce(frame), udp(50001, frame), udp(50001, bytes(40)), udp(50001, frame[:10]), udp(50001, later),
+                     udp(50001, frame[:20])])
         self.assertEqual(read(other, "frame.number", "_ws.col.Info"),
-                         [["1", "PING"], ["2", "PING"], ["5", "wire version 1"], ["6", "PING"]])
+                         [["1", "CLOSE_ACK"], ["2", "CLOSE_ACK"], ["5", "wire version 1"], ["6", "CLOSE_ACK"]])
         self.assertEqual(read(other, "frame.number", only="dlcp.malformed"), [["6"]])
         self.assertEqual(read(other, "dlcp.destination", only="frame.number == 1"), [["0x1122334455667788"]])
 

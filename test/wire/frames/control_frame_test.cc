@@ -92,9 +92,33 @@ TEST_CASE("an ACK survives encoding and decoding, and its size is predicted") {
   CHECK(second.bitmap == ack.streams()[1].bitmap);
 }
 
+TEST_CASE("PING is an ACK of another type, and PONG names streams") {
+  Ack ping = sample_ack();
+  ping.asks_pong = true;
+  const Buffer bytes = sealed(ping);
+  CHECK(decode_head(bytes)->type == FrameType::kPing);
+  CHECK(bytes.size() == encoded_bytes(ping));
+  Ack back;
+  REQUIRE(decode_ack(bytes, back));
+  CHECK(back.asks_pong);
+  CHECK(back.streams().size() == 2);
+  REQUIRE(decode_ack(sealed(sample_ack()), back));
+  CHECK_FALSE(back.asks_pong);
+
+  const auto pong = decode<Pong>(sealed(Pong{1, 99, {3, 70'000}}));
+  REQUIRE(pong);
+  CHECK(pong->echo == 99);
+  CHECK(pong->unknown == std::vector<std::uint32_t>{3, 70'000});
+  Buffer shorter = sealed(Pong{1, 99, {3, 70'000}});
+  shorter.pop_back();
+  CHECK_FALSE(decode<Pong>(shorter));
+}
+
 TEST_CASE("an ACK object that is reused contains no streams of the last frame") {
   Ack ack = sample_ack();
+  ack.asks_pong = true;
   ack.clear();
+  CHECK_FALSE(ack.asks_pong);
   CHECK(ack.streams().empty());
   const StreamReport& stream = ack.add_stream();
   CHECK(stream.messages.empty());
@@ -251,7 +275,7 @@ TEST_CASE("a peer's text is safe to log: anything but printable ASCII becomes a 
 }
 
 TEST_CASE("a control frame states the path it was sent on and its number") {
-  const Buffer bytes = sealed(Ping{7});
+  const Buffer bytes = sealed(CloseAck{7});
   CHECK(decode_head(bytes)->flags == 200);
   CHECK(decode_head(bytes)->destination == 7);
   CHECK(control_sequence(bytes) == 0x01020304);
@@ -307,8 +331,8 @@ TEST_CASE("the tag of a HELLO covers all fields, with the longest address, and i
 }
 
 TEST_CASE("a frame of one type does not decode as another") {
-  const Buffer bytes = sealed(Ping{1});
-  CHECK(decode<Ping>(bytes));
+  const Buffer bytes = sealed(CloseAck{1});
+  CHECK(decode<CloseAck>(bytes));
   CHECK_FALSE(decode<Pong>(bytes));
   CHECK_FALSE(decode<Close>(bytes));
 }
@@ -316,7 +340,7 @@ TEST_CASE("a frame of one type does not decode as another") {
 TEST_CASE(
     "an unknown frame type is refused if the head has this wire version, and accepted if it has "
     "another") {
-  Buffer bytes = sealed(Ping{1});
+  Buffer bytes = sealed(CloseAck{1});
   bytes[2] = std::byte{200};
   CHECK_FALSE(decode_head(bytes));
   bytes[1] = std::byte{1};
