@@ -96,7 +96,7 @@ TEST_CASE("It is an error if DSCPs of any tenant are rewritten on egress") {
   SwitchPlan rewritten = plan;
   auto site = *plan.site;
   site.egress_rewrite = "rewrite";
-  site.port_facts = {{"Ethernet0", 0, "", true}};
+  site.port_facts = {{"Ethernet0", 0, "", true, 0, 0, {}}};
   for (const DscpRow& row : plan.dscp)
     if (row.owner == Owner::kDlcp) site.class_to_dscp[row.traffic_class] = 63;
   for (const dlcp::TrafficClassRow& row : plan.classes)
