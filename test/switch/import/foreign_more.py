@@ -334,6 +334,43 @@ class More(Checks):
         text += "set class-of-service host-outbound-traffic forwarding-class own\n"
         self.assertNotIn(5, {queue["queue"] for queue in self.planned(text, **options)[0].values()})
 
+    def rendered(self, suffix):
+        subprocess.run([foreign.PROGRAM, "render", "intent.yaml", "-o", "out", "--unverified"], cwd=self.folder, capture_output=True,
+                       timeout=900, check=True)
+        return "".join(path.read_text() for path in sorted((self.folder / "out").rglob(f"*.{suffix}")) if "rollback" not in path.parts)
+
+    def test_junos_the_systems_own_classes(self):
+        text, options = of("junos")
+        bare = "".join(line for line in text.splitlines(True) if "class-of-service" not in line)
+        self.assertFalse({3, 4} & {queue["queue"] for queue in self.planned(bare, **options)[0].values()})
+        change = self.rendered("set")
+        for line in ("scheduler-maps DLCP-1-none forwarding-class best-effort scheduler DLCP-1-none-q0\n",
+                     "scheduler-maps DLCP-1-none forwarding-class network-control scheduler DLCP-1-none-q7\n",
+                     "classifiers dscp DLCP-1-none forwarding-class network-control loss-priority low code-points 110000\n"):
+            self.assertIn(line, change)
+        self.assertIn(4, {queue["queue"] for queue in self.planned(bare, site="site: {may_take_queues: [3, 4]}\n", **options)[0].values()})
+
+    def test_junos_pause_by_a_congestion_notification_profile(self):
+        text, options = of("junos")
+        profile = "set class-of-service congestion-notification-profile P "
+        self.assertLessEqual({4, 5}, {queue["queue"] for queue in self.planned(text, **options)[0].values()})
+        for line in ("output ieee-802.1 code-point 101 flow-control-queue 5\n", "input ieee-802.1 code-point 101 pfc\n"):
+            self.assertFalse({4, 5} & {queue["queue"] for queue in self.planned(text + profile + line, **options)[0].values()})
+        self.refused(text + profile + "input dscp code-point 101000 pfc\n", "lossless", **options)
+
+    def test_schedulers_of_ports_without_one_have_the_sites_queues(self):
+        for os, suffix, lines in (
+                ("nxos", "nxos", ("c-out-8q-q-default\n    bandwidth remaining percent 20\n", "c-out-8q-q6\n    priority level 1\n")),
+                ("junos", "set", ("DLCP-1-none-q0 transmit-rate percent 20\n", "DLCP-1-none-q6 priority strict-high\n"))):
+            _, version, asic, port = TREES[os]
+            (self.folder / "intent.yaml").write_text(
+                "fabric: {name: f, base_rtt: 12us, link_speed: 400G}\nsite:\n  dscp_map: {48: 6}\n"
+                "  queues: [{queue: 0, weight: 20}, {queue: 6, strict: yes}]\nswitches:\n"
+                f"  - {{name: leaf1, os: {os}, version: '{version}', asic: {asic}, role: leaf, ports: [{{ports: {port}, role: host, trust: dscp}}]}}\n")
+            change = self.rendered(suffix)
+            for line in lines:
+                self.assertIn(line, change)
+
     def test_ports_that_switch(self):
         text, options = of("junos")
         text += "set interfaces et-0/0/7 unit 0 family ethernet-switching vlan members 10\n"

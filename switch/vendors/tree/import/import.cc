@@ -162,7 +162,8 @@ class Importer {
       if (const auto queue = queue_named(held(fact.held, "queue"))) {
         const auto name = held(fact.held, "class");
         known[name] = *queue;
-        if (!is_own(name)) document_->class_name.emplace(*queue, name);
+        if (!is_own(name) && document_->classes.insert(*queue).second)
+          document_->class_name.emplace(*queue, name);
       }
   }
 
@@ -291,9 +292,13 @@ class Importer {
     for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp)
       if ((site_.dlcp_dscps >> dscp & 1) == 0)
         queue_of_class(*site_.dscp_to_class[dscp]).in_use = true;
-    for (const int doubtful : target_.doubtful_classes)
-      if (document_->classes.count(doubtful) == 0)
-        site_.queues[static_cast<std::size_t>(doubtful)].in_use = true;
+    auto kept = target_.doubtful_classes;
+    // The system's own lossless classes, if the site has no classes or uses PFC.
+    if (document_->classes.empty() || !facts("pfc_profile").empty())
+      kept.insert(kept.end(), target_.lossless_classes.begin(), target_.lossless_classes.end());
+    for (const int own : kept)
+      if (document_->classes.count(own) == 0)
+        site_.queues[static_cast<std::size_t>(own)].in_use = true;
   }
 
   // Classifiers that do not use DSCPs: all packets then have one class.
@@ -312,12 +317,8 @@ class Importer {
       // After an error the classifier may be the rejected statement.
       if (document_->by_dscp || has_errors(problems_)) continue;
       problems_.push_back(
-          {Severity::kWarning,
-           running_.file,
-           fact.from->line,
-           fmt::format("ports trust {}, not DSCPs", trust),
-           {},
-           {},
+          {Severity::kWarning, running_.file, fact.from->line,
+           fmt::format("ports trust {}, not DSCPs", trust), "", "",
            "DLCP's ports will trust DSCPs. All DSCPs of the site lead to the same classes as now; "
            "VLAN-tagged IP packets are then also classified by DSCP"});
     }
@@ -357,6 +358,11 @@ class Importer {
   }
 
   void read_pfc() {
+    for (const Fact& fact : facts("pfc_dscp"))
+      for (const int dscp : dscps_in(fact)) {
+        auto& row = queue_of_class(*site_.dscp_to_class[static_cast<std::size_t>(dscp)]);
+        row.lossless = row.in_use = true;
+      }
     for (const Fact& fact : facts("pfc")) {
       std::string name = held(fact.held, "priority");
       for (const char* other : {"class", "queue"})

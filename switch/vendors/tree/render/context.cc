@@ -45,11 +45,17 @@ std::string class_of(const Target& target, const Document& document, int queue) 
   return known != document.class_name.end() ? known->second : fixed_name(target, queue);
 }
 
+// A queue without a class of the site or the system gets one of DLCP.
+void put_class(Json& row, const std::string& name, int queue) {
+  row["class_name"] = name.empty() ? fmt::format("DLCP-fc{}", queue) : name;
+  if (name.empty()) row["unnamed"] = true;
+}
+
 Json dscp_row(const ClassedDscp& one) {
   Json row = {{"dscp", one.dscp}, {"bits", bits_of(one.dscp)}, {"queue", one.queue}};
   row["precedence"] = one.precedence;
   row["level"] = kColours[std::clamp(one.precedence, 0, 2)];
-  row["class_name"] = one.class_name;
+  put_class(row, one.class_name, one.queue);
   if (one.ours) row["ours"] = true;
   if (one.traffic_class) row["traffic_class"] = *one.traffic_class;
   return row;
@@ -149,37 +155,68 @@ void put_words(const Target& target, const SwitchPlan& plan, const Document& doc
   }
 }
 
+// Queues of the site, for schedulers that contain nothing of the site. "serves": something leads
+// there, be it only the switch's own packets. "weight": the site's, reduced to what DLCP's leave of
+// 100 percent. `fits`: nothing is reduced, with one percent for each queue that nothing leads to.
+Json idle_rows(const Target& target, const SwitchPlan& plan, const Document& document,
+               const PortGroupPlan& group, unsigned used, bool& fits) {
+  std::vector<const SiteQueue*> queues;
+  for (const SiteQueue& site : plan.site->queues)
+    if (std::none_of(group.queues.begin(), group.queues.end(),
+                     [&](const QueuePlan& ours) { return ours.queue == site.queue; }))
+      queues.push_back(&site);
+  const std::set<int> in_use = queues_in_use(plan);
+  const auto stated = [&](const SiteQueue& site) {
+    return in_use.count(site.queue) != 0 ? site.weight.value_or(0) : 0;
+  };
+  unsigned said = 0, percent = used, others = 0;
+  for (const SiteQueue* site : queues) {
+    said += stated(*site);
+    others += stated(*site) == 0 ? 1 : 0;
+    percent += in_use.count(site->queue) == 0 ? 1 : site->weight.value_or(0);
+  }
+  fits = percent <= 100;
+  const unsigned room = 100 - std::min(100U, used + others);  // for the stated weights
+  const unsigned kept = plan.capabilities.weights_are_percent ? std::min(said, room) : said;
+  const unsigned each = others > 0 ? (100 - std::min(100U, used + kept)) / others : 0;
+  Json rows = Json::array();
+  int level = 0;
+  for (auto at = queues.rbegin(); at != queues.rend(); ++at) {
+    const SiteQueue& site = **at;
+    const bool is_used = in_use.count(site.queue) != 0;
+    const auto weight = stated(site) > 0 ? stated(site) * kept / said : each;
+    Json row = {{"queue", site.queue},
+                {"weight", std::max(weight, 1U)},
+                {"default", site.queue == 0},
+                {"lossless", site.lossless},
+                {"unused", !is_used},
+                {"queue_name", queue_name(document, site.queue)},
+                {"strict", site.strict && site.in_use}};
+    row["serves"] = is_used || site.in_use || site.queue == plan.capabilities.control_plane_queue;
+    row["named"] = document.queue_name.count(site.queue) != 0;
+    put_class(row, class_of(target, document, site.queue), site.queue);
+    if (site.strict && site.in_use) row["strict_level"] = ++level;
+    rows.push_back(std::move(row));
+  }
+  std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
 }  // namespace
 
 Json queues_context(const Target& target, const SwitchPlan& plan, const Document& document,
                     const PortGroupPlan& group) {
-  Json list = Json::array(), idle = Json::array();
+  Json list = Json::array();
   unsigned used = 0;
-  std::uint8_t ours = 0;
   for (const QueuePlan& queue : group.queues) {
     list.push_back(queue_row(plan, group, queue));
     list.back()["class_name"] = fixed_name(target, queue.queue);
     list.back()["queue_name"] = queue_name(document, queue.queue);
     list.back()["named"] = document.queue_name.count(queue.queue) != 0;
     used += queue.weight;
-    ours |= static_cast<std::uint8_t>(1U << queue.queue);
   }
-  const auto rest = static_cast<unsigned>(kQueueCount) - static_cast<unsigned>(list.size());
-  const unsigned left = used < 100 && rest > 0 ? (100 - used) / rest : 1;
-  const std::set<int> in_use = queues_in_use(plan);
-  unsigned percent = used;  // includes one percent for each queue that nothing leads to
-  for (int queue = 0; queue < kQueueCount; ++queue) {
-    if ((ours >> queue & 1) != 0) continue;
-    Json row = {{"queue", queue}, {"weight", std::max(left, 1U)}, {"default", queue == 0}};
-    row["lossless"] = plan.site->queues[static_cast<std::size_t>(queue)].lossless;
-    row["class_name"] = fixed_name(target, queue);
-    row["queue_name"] = queue_name(document, queue);
-    row["named"] = document.queue_name.count(queue) != 0;
-    row["unused"] = in_use.count(queue) == 0;
-    const SiteQueue& site = plan.site->queues[static_cast<std::size_t>(queue)];
-    percent += in_use.count(queue) == 0 ? 1 : site.weight.value_or(0);
-    idle.push_back(std::move(row));
-  }
+  bool idle_fits = false;
+  const Json idle = idle_rows(target, plan, document, group, used, idle_fits);
   int strict = document.weighted_sequence - 1;
   while (strict > 0 && document.strict_sequences.count(strict) != 0)
     --strict;
@@ -190,7 +227,7 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   Json context = {{"queues", list},
                   {"strict_level", strict_queues + 1},
                   {"idle", idle},
-                  {"idle_fits", percent <= 100},
+                  {"idle_fits", idle_fits},
                   {"sprays", plan.features.load_balancing.has_value() &&
                                  group.group.role == PortRole::kFabric && group.group.lag.empty()},
                   {"weighted_sequence", document.weighted_sequence},

@@ -184,6 +184,7 @@ void read_meaning(Target& target, const Json& config) {
   target.ports_begin = config.value("ports_begin", "");
   target.lag_prefix = config.value("lag_prefix", "");
   target.name_speeds = config.value("name_speeds", std::map<std::string, std::string>{});
+  target.lossless_classes = config.value("lossless_classes", std::vector<int>{});
   target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
   target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
   target.depths_are_percent = config.value("depths_are_percent", false);

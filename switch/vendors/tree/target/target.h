@@ -37,6 +37,7 @@ struct Target {
   std::string lag_prefix;                          // prefix of names of link aggregates
   std::map<std::string, std::string> name_speeds;  // prefix of port names -> "100G"
   std::vector<int> doubtful_classes;     // queue depends on the platform, unless configured
+  std::vector<int> lossless_classes;     // of the system, lossless unless the site has its own
   std::vector<int> usual_rewriting;      // class -> DSCP, if only rewriting itself is enabled
   bool depths_are_percent = false;       // of the limit, in whole numbers
   std::string lossy_pool;                // the buffer pool of all classes that are in no other one
