@@ -57,7 +57,7 @@ class Unusual(Checks):
         leaf = (foreign.DATA / "sonic" / "leaf.config_db.json").read_text()
         options = {"asic": "tomahawk5"}
         queues, plan, _ = self.planned(leaf, **options)
-        self.assertGreater(min(q["limit_bytes"] for q in queues.values()), 20_000_000)  # dynamic_th 0 of that row, not the planned -3
+        self.assertGreater(min(q["limit_bytes"] for q in queues.values()), 3_000_000)  # dynamic_th 0 of that row, not the planned -3
         self.assertIn("set by BUFFER_QUEUE|Ethernet0|0-2", " ".join(plan["reasoning"]))
         for profile in ({"static_th": "50000"}, {"dynamic_th": "-7"}):
             config = json.loads(leaf)
