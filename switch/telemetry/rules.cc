@@ -263,11 +263,13 @@ std::string alert_text(const Alert& alert, const std::string& fabric,
   std::string expression = alert.expression;
   fill_in(expression, "SWITCH", device);
   fill_in(expression, "FABRIC", fabric);
+  // Rules of one name must differ in their labels.
+  const std::string labels = device.empty() ? "" : ", switch: " + in_quotes(device);
   return fmt::format(
-      "      - alert: {}\n        expr: {}\n        for: {}\n        labels: {{severity: {}}}\n"
+      "      - alert: {}\n        expr: {}\n        for: {}\n        labels: {{severity: {}{}}}\n"
       "        annotations:\n          summary: {}\n          action: {}\n",
-      alert.name, in_quotes(expression), alert.lasts, alert.severity, in_quotes(alert.summary),
-      in_quotes(alert.action));
+      alert.name, in_quotes(expression), alert.lasts, alert.severity, labels,
+      in_quotes(alert.summary), in_quotes(alert.action));
 }
 
 }  // namespace

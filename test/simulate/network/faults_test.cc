@@ -145,8 +145,8 @@ TEST_CASE("after a pause of 20 ms at the receiver's port, data arrives at the no
 
 TEST_CASE("pause frames stop the data of every contender, also with one queue in each port") {
   for (const Contender contender :
-       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric, Contender::kPias,
-        Contender::kNdp, Contender::kRoce})
+       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric,
+        Contender::kPias, Contender::kNdp, Contender::kRoce})
     for (const std::size_t queue_bytes : {std::size_t{0}, std::size_t{1'000'000}}) {
       Setting setting = pair_of_leaves(contender, 1, 100);
       setting.queue_bytes = queue_bytes;

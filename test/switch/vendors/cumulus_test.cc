@@ -365,10 +365,10 @@ TEST_CASE("plans that Cumulus cannot express, or that would affect the site, are
     plan.groups[0].queues[0].shape_bits_per_second = 3'000'000'000'000'000;
     CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..2147483647"));
   }
-  SECTION("a share of zero percent") {
+  SECTION("a share above 100 percent") {
     auto plan = plan_of(leaves);
-    plan.groups[0].queues[3].weight = 0;
-    CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..100"));
+    plan.groups[0].queues[3].weight = 101;
+    CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 0..100"));
   }
   SECTION("a file that is not an NVUE configuration") {
     for (const char* text : {"qos: {}\n", "- header: {}\n", "- unset: {}\n", "- set: [\n", ""})

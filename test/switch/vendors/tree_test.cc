@@ -265,7 +265,9 @@ TEST_CASE("configurations that DLCP cannot be merged with are refused with a hin
   CHECK_THAT(problems_of("nxos", leaf("nxos", "leaf.nxos") +
                                      "system qos\n  service-policy type qos input X\n"),
              Contains("attach it to ports"));
-  CHECK_THAT(problems_of("nxos", "class-map type qos match-all A\n  match cos 3\n"),
+  CHECK_THAT(problems_of("nxos", leaf("nxos", "leaf.nxos") +
+                                     "class-map type qos match-all A\n  match dscp 3\n"
+                                     "  match cos 3\n"),
              Contains("use match-any on DSCPs"));
   CHECK_THAT(problems_of("nxos",
                          "class-map type qos match-any A\n  match dscp 99\n"
@@ -305,6 +307,6 @@ TEST_CASE(
   const auto& text = file_of(rendering, "10-definitions.set").text;
   CHECK_THAT(text, Contains("schedulers DLCP-1-SITE-q5 explicit-congestion-notification\n"));
   CHECK(text.find("schedulers DLCP-1-SITE-q2 explicit") == std::string::npos);
-  CHECK_THAT(text, Contains("drop-profiles DLCP-1-SITE-q2 interpolate fill-level 3\n"));
+  CHECK_THAT(text, Contains("drop-profiles DLCP-1-SITE-q2 interpolate fill-level 4\n"));
   CHECK(find_capabilities("junos", "24.4R1", "tomahawk4").value->mechanism == Mechanism::kQueues);
 }
