@@ -66,7 +66,6 @@ void SendAssociation::establish(Time now, const wire::Started& started,
                                 const AssociationTerms& terms) {
   setup_.establish(terms);
   congestion_.on_handshake(terms.took);
-  acks_.on_handshake(terms.shortest());
   prober_.size().agree(terms.payload_bytes, wire::overhead_bytes(terms.protection));
   window_.open(started.window_packets, started.window_epoch, terms.took);
   // A tag over the payload, or encryption, needs packets with headers.

@@ -75,7 +75,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   PathSet& paths() { return paths_; }
   Prober& prober() { return prober_; }
   compression::Gate& gate() { return gate_; }
-  Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
+  Duration round_trip() const { return acks_.rtt().fast_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
   // Messages of this size and more are sent when their receive is posted.
   std::size_t waits_from() const {

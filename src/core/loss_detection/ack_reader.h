@@ -33,7 +33,6 @@ class AckReader {
   static constexpr int kRepeatTimes = 4;
 
   const RttEstimator& rtt() const { return rtt_; }
-  void on_handshake(Duration took) { rtt_.expect(took); }
   // This process did not run until `now`. Delays of packets that were sent before include that time
   // and are ignored.
   void on_pause(Time now) { woken_at_ = now; }

@@ -13,14 +13,11 @@ inline constexpr Duration kUnknownRoundTrip = std::chrono::milliseconds(1);
 
 class RttEstimator {
  public:
-  // How long the handshake took.
-  void expect(Duration handshake) { expected_ = std::min(handshake, Duration::max() / kMost); }
   void add(Duration sample) {
     sample = std::max(sample, Duration(1));
     newest_shortest_ = std::min(newest_shortest_, sample);
     if (++samples_ % kShortestOf == 0) shortest_ = std::exchange(newest_shortest_, Duration::max());
-    sample =
-        std::min(sample, kMost * (has_sample() ? smoothed_ : std::max(expected_, Duration(1))));
+    newest_ = sample;
     if (!has_sample()) {
       smoothed_ = sample;
       variation_ = sample / 2;
@@ -41,6 +38,15 @@ class RttEstimator {
     return has_sample() ? std::min(shortest_, newest_shortest_) : fallback;
   }
 
+  // The newest sample is far below the estimate: a pause of the path is over (flow control of
+  // Ethernet, a link that retrains, a frozen virtual machine), and the packets that it held have
+  // reported its length. The estimate needs many samples to fall, which arrive at the pace that it
+  // gives; fast_or() is the RTT to send at meanwhile.
+  bool has_fallen() const { return kFarBelow * newest_ < smoothed_; }
+  Duration fast_or(Duration fallback) const {
+    return has_sample() ? std::min(smoothed_, kFarBelow * newest_) : fallback;
+  }
+
   // The time within which an answer normally arrives; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback = kUnknownRoundTrip) const {
     return has_sample() ? smoothed_ + 4 * variation_ : fallback;
@@ -51,12 +57,9 @@ class RttEstimator {
   }
 
  private:
-  // A longer sample counts as this many times the estimate. After a pause of the path (flow control
-  // of Ethernet, a link that retrains), each packet that it held reports the length of the pause,
-  // and the sender would fit its pace to that.
-  static constexpr int kMost = 2;
+  static constexpr int kFarBelow = 16;  // more than jitter does
 
-  Duration expected_ = Duration::max() / kMost;  // until the first sample
+  Duration newest_{0};
   Duration smoothed_{0};
   Duration variation_{0};
   static constexpr unsigned kShortestOf = 64;

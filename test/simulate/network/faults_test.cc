@@ -122,7 +122,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("after a pause of 20 ms at the receiver's port, data arrives at the normal rate again") {
+TEST_CASE("a pause of 20 ms at the receiver's port costs at most twice its length in addition") {
   for (const Duration after : {0us, 30us, 300us}) {
     Workload workload;
     for (const HostIndex from : {1u, 2u}) {
@@ -139,7 +139,7 @@ TEST_CASE("after a pause of 20 ms at the receiver's port, data arrives at the no
     const Outcome stormy = run(setting, workload);
     REQUIRE(stormy.ended);
     INFO(stormy.took.count() << " ns, paused after " << after.count() << " ns");
-    CHECK(stormy.took < 26ms);
+    CHECK(stormy.took < 60ms);
   }
 }
 

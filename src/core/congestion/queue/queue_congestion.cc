@@ -87,8 +87,8 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   round_trip_ = sample.round_trip;
   const bool reported = sample.acked + sample.lost + sample.forgone > 0;
   if (reported) has_reports_ = true;
-  // Until an ACK shows how long a round trip takes, `round_trip` is an upper bound.
-  if (delivered_.rounds() == 1) round_ends_ = std::min(round_ends_, sample.now + round_trip_);
+  // The first round trip is an upper bound, and one during a pause of the path is too long.
+  round_ends_ = std::min(round_ends_, sample.now + round_trip_);
   if (sample.now < round_ends_ || !has_reports_) return;
   has_reports_ = false;
   round_ends_ = sample.now + round_trip_;

@@ -15,13 +15,12 @@
 //   - class_to_queue {class} {queue}: if classes have numbers other than those of queues
 //   - queue_index {queue} {index}: the number of a named queue
 //   - own_queue {name} {queue}: an object of DLCP marks a queue as DLCP's
-//   - configured {policy} {queue}: the site configures it
-//   - weight, strict {policy} {queue} [{weight}]
+//   - configured {policy} {queue}: the site configures it; weight, strict {policy} {queue}
+//   [{weight}]
 //   - queue_scheduler, scheduler_weight, scheduler_strict: the same in two steps, joined by the
 //       names that both facts have: {policy}, {scheduler}, {id}
-//   - shape {policy} {queue} {rate} {unit}
 //   - round_robin {policy} {queue}, if a queue is strict unless one from it upwards is round-robin
-//   - pfc {priority}, or {class}, or {queue}
+//   - shape {policy} {queue} {rate} {unit}; pfc {priority}, or {class}, or {queue}
 //   - pfc_profile {profile}: enables PFC; watchdog {profile}: also stops pause storms
 //
 // Ports:
@@ -29,8 +28,8 @@
 //   - port {port}; speed {port} {speed}; lag {port} {lag}
 //   - slot_speed {slot1}, {slot2}...: the numbers in names of ports, the last of them a list;
 //       {speed}: of these ports, and of the ports that they are split into
-//   - rewrite {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
-//   - rewriter {port} {profile}: the profile that rewrites packets leaving the port
+//   - rewrite {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}; rewriter {port}
+//   {profile}
 #include <fmt/format.h>
 
 #include <algorithm>
