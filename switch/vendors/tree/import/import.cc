@@ -223,8 +223,7 @@ class Importer {
                    "define it, or remove the statement");
     for (const int dscp : dscps_in(fact)) {
       auto& row = site_.dscp_to_class[static_cast<std::size_t>(dscp)];
-      const bool once = overwrites && target_.reader.syntax == Syntax::kFlat;
-      if (once && row && *row != *queue)
+      if (overwrites && target_.reader.syntax == Syntax::kFlat && row && *row != *queue)
         return fault(*fact.from, fmt::format("DSCP {} leads to two classes", dscp),
                      "one class for each DSCP",
                      "check whether the file has the configurations of two switches");
@@ -257,9 +256,8 @@ class Importer {
     if (by_dscp) return;
     const auto map = held(step.held, "map");
     const auto is_it = [&map](const Fact& fact) { return held(fact.held, "map") == map; };
-    const auto& known = facts("class_defined");
     if (target_.facts.count("class_defined") != 0 && map.find("default") == std::string::npos &&
-        std::none_of(known.begin(), known.end(), is_it))
+        std::ranges::none_of(facts("class_defined"), is_it))
       return fault(*step.from, "class " + map + " is not in this file",
                    "the whole running configuration", export_hint(target_));
     const auto queue = queue_named(held(step.held, "class"));
