@@ -41,7 +41,8 @@ std::size_t SendAssociation::packet_bytes() const {
 
 bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& first,
                                   const ChunkView& chunk) {
-  if (!pacer_.may_send(now) && !acks_.rtt().has_fallen()) return false;
+  if (acks_.rtt().has_fallen()) pacer_.forgive(now);
+  if (!pacer_.may_send(now)) return false;
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
   const double limit = window_.limit(congestion_.window());

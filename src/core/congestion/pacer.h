@@ -28,6 +28,8 @@ class Pacer {
     if (!may) limits_ = true;
     return may;
   }
+  // The pace so far was too slow: the next packet may leave now.
+  void forgive(Time now) { next_ = std::min(next_, now); }
   // The window or lack of data stops the sender.
   void on_other_limit() { limits_ = false; }
   Time next() const { return next_; }

@@ -108,20 +108,20 @@ std::string health_of(const std::string& os) {
   return text;
 }
 
-// "3 4": the priorities that PFC protects on the switch.
-std::string lossless_of(const SwitchIntent& device) {
+// "3 4": the priorities of the bits.
+std::string numbers_of(unsigned priorities) {
   std::string text;
-  for (int priority = 0; device.site && priority < kQueueCount; ++priority)
-    if ((device.site->pfc_priorities >> priority & 1) != 0)
+  for (int priority = 0; priority < kQueueCount; ++priority)
+    if ((priorities >> priority & 1) != 0)
       text += (text.empty() ? "" : " ") + std::to_string(priority);
   return text;
 }
 
 std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps,
-                      const RolloutPace& pace) {
-  std::map<std::string, std::vector<const SwitchIntent*>> of_os;
-  for (const SwitchIntent& device : intent.switches)
-    of_os[device.os].push_back(&device);
+                      const std::vector<unsigned>& lossless, const RolloutPace& pace) {
+  std::map<std::string, std::vector<std::size_t>> of_os;
+  for (std::size_t i = 0; i < intent.switches.size(); ++i)
+    of_os[intent.switches[i].os].push_back(i);
   std::string text =
       "# The steps in order, and the commands of each system. Add ansible_host and users.\n"
       "# The commands of dlcp_health, dlcp_confirm and dlcp_keep are unverified: first run each by "
@@ -136,9 +136,9 @@ std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps
   for (const auto& [os, devices] : of_os) {
     const RunRow& run = run_of(os);
     text += fmt::format("    dlcp_{}:\n      hosts:\n", os);
-    for (const SwitchIntent* device : devices)
-      text += fmt::format("        {}: {{dlcp_lossless: '{}'}}\n", quoted(device->name),
-                          lossless_of(*device));
+    for (const std::size_t device : devices)
+      text += fmt::format("        {}: {{dlcp_lossless: '{}'}}\n",
+                          quoted(intent.switches[device].name), numbers_of(lossless[device]));
     text += "      vars:\n";
     if (run.os[0] == '\0')
       text +=
@@ -278,8 +278,9 @@ std::string rollout_page(const Intent& intent, const std::vector<CanaryStep>& st
 }  // namespace
 
 std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
+                                    const std::vector<unsigned>& lossless,
                                     const RolloutPace& pace) {
-  return {{"inventory.yml", inventory(intent, steps, pace)},
+  return {{"inventory.yml", inventory(intent, steps, lossless, pace)},
           {"playbook.yml", playbook(steps, pace)},
           {"rollback.yml", rollback(steps, pace)},
           {"change.yml", kChangeTasks},

@@ -17,7 +17,8 @@ struct RolloutPace {
 };
 
 // inventory.yml, playbook.yml, rollback.yml, change.yml and back.yml (their tasks), ROLLOUT.md.
+// `lossless`: for each switch of the intent, a bit for each priority that PFC protects on it.
 std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
-                                    const RolloutPace& pace);
+                                    const std::vector<unsigned>& lossless, const RolloutPace& pace);
 
 }  // namespace dlcp::fabric::cli

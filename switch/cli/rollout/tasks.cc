@@ -53,10 +53,10 @@ const char* const kChangeTasks =
       changed_when: false
       when: dlcp_applied is changed
     - name: Wait for protocols to notice a fault  # hold timers, within the ten minutes of the timed commit
-      ansible.builtin.wait_for:
-        timeout: "{{ dlcp_settle | default(240) | int }}"
-      delegate_to: localhost
-      when: dlcp_confirm | length > 0 and dlcp_applied is changed
+      # A pause is for the whole batch: waits of single switches would use up Ansible's forks.
+      ansible.builtin.pause:
+        seconds: "{{ dlcp_settle | default(240) | int }}"
+      when: ansible_play_batch | map('extract', hostvars) | selectattr('dlcp_applied', 'defined') | selectattr('dlcp_applied.changed') | list | length > 0
     - name: Check the health before the confirmation
       ansible.builtin.shell: "{{ item.command }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
@@ -64,6 +64,7 @@ const char* const kChangeTasks =
       loop_control: {label: "{{ item.name }}"}
       changed_when: false
       register: dlcp_now
+      when: dlcp_confirm | length > 0
     - name: Stop if the health got worse at once
       ansible.builtin.assert:
         that: "((item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int))"
@@ -71,6 +72,7 @@ const char* const kChangeTasks =
         quiet: true
       loop: "{{ dlcp_before.results | zip(dlcp_now.results) | list }}"
       loop_control: {label: "{{ item.0.item.name }}"}
+      when: dlcp_confirm | length > 0
     - name: Confirm the timed commit  # the switch is reachable and healthy; the wait under load is longer than the timer
       ansible.builtin.shell: "{{ dlcp_confirm }}"
       args: {chdir: "{{ dlcp_place }}"}
@@ -83,14 +85,13 @@ const char* const kChangeTasks =
   rescue: 
     - name: Roll this switch back
       ansible.builtin.include_tasks: undo.yml
-- name: Wait and check again
+- name: Wait under load
+  ansible.builtin.pause:
+    seconds: "{{ 60 * dlcp_minutes | int }}"
+  when: ansible_play_batch | map('extract', hostvars) | selectattr('dlcp_applied', 'defined') | selectattr('dlcp_applied.changed') | list | length > 0
+- name: Check again
   when: not dlcp_undone
   block:
-    - name: Wait under load
-      ansible.builtin.wait_for:
-        timeout: "{{ 60 * dlcp_minutes | int }}"
-      delegate_to: localhost
-      when: dlcp_applied is changed
     - name: Check the health after the change
       ansible.builtin.shell: "{{ item.command }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}

@@ -5,11 +5,19 @@
 namespace dlcp::fabric::cli {
 
 ExitCode run_rollout(const RolloutOptions& options) {
+  std::vector<unsigned> lossless;
   // The files are written only if every switch can be rendered.
+  Loaded loaded = load(
+      options.intent, [&](const Intent& intent) { lossless.resize(intent.switches.size()); },
+      [&](std::size_t index, const SwitchIntent& device, const SwitchPlan& plan,
+          std::vector<Problem>& problems) {
+        render_for_problems(index, device, plan, problems);
+        if (plan.site) lossless[index] = plan.site->pfc_priorities;
+      });
   return write_fabric_files(
-      load(options.intent, {}, render_for_problems), options.intent, options.folder,
+      std::move(loaded), options.intent, options.folder,
       [&](const Intent& intent) {
-        return rollout_files(intent, canary_steps(intent), options.pace);
+        return rollout_files(intent, canary_steps(intent), lossless, options.pace);
       },
       ": begin with ROLLOUT.md; dlcp-switch runs nothing itself");
 }

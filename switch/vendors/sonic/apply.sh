@@ -116,10 +116,12 @@ take_back() {
 
 is_drained() { [ "$(as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE' tsa_enabled)" = true ]; }
 
+undrain() { as_root TSB && rm -f "$here/drained"; }
+
 interrupted=
 trap 'interrupted=yes' HUP INT TERM
 trap '' PIPE  # a lost terminal must not end the script either
-if [ -n "$drain" ] && is_drained; then
+if [ -n "$drain" ] && is_drained && [ ! -e "$here/drained" ]; then
   echo "the switch is drained already (TSA), and stays so"
   drain=
 fi
@@ -131,6 +133,7 @@ for step in "${todo[@]}"; do
   patch=${step%%$'\t'*}
   ports=${step#*$'\t'}
   if [ -n "$drain" ] && [ -z "$drained" ] && [ -n "$ports" ]; then
+    : >"$here/drained"  # by this script: a later run of it, as a rollback, ends the drain
     as_root TSA || exit 4
     drained=yes
   fi
@@ -139,12 +142,12 @@ for step in "${todo[@]}"; do
   read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && [ -z "$interrupted" ] && continue
   echo "$(basename "$patch") was ${interrupted:+interrupted or }refused; reverting the rows of this run" >&2
   if take_back; then
-    if [ -n "$drained" ]; then as_root TSB; fi
+    if [ -n "$drained" ]; then undrain; fi
     exit 4
   fi
   echo "some rows could not be reverted: compare with checkpoint $checkpoint (config rollback" \
     "$checkpoint would also revert later changes by others)${drained:+; the switch is still drained: run TSB}" >&2
   exit 5
 done
-if [ -n "$drained" ]; then as_root TSB || exit 4; fi
+if [ -n "$drained" ]; then undrain || exit 4; fi
 echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: sudo config save -y"

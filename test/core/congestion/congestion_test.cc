@@ -119,6 +119,17 @@ TEST_CASE("a pacer spaces packets; a late caller may catch up by the slack only"
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
+TEST_CASE("a pace that was too slow is forgiven, and packets sent meanwhile cost no later pause") {
+  Pacer pacer;
+  const Time now = time_from_ns(1'000'000'000);
+  for (int i = 0; i < 100; ++i) {
+    pacer.forgive(now);
+    CHECK(pacer.may_send(now));
+    pacer.on_sent(now, 1, 10ms, 0ns);
+  }
+  CHECK(pacer.next() == now + 10ms);
+}
+
 TEST_CASE("a caller whose processor is busy may catch up on a round trip") {
   Pacer pacer;
   CHECK(pacer.slack(5ms) == 200us);
