@@ -77,8 +77,10 @@ void RecvAssociation::establish(std::uint32_t payload_bytes) {
   credits_.join(grant_, payload_bytes_);
 }
 
+// No larger than data packets, because the path may carry no more.
 std::size_t RecvAssociation::frame_bytes_max() const {
-  return std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+  const std::size_t most = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+  return payload_bytes_ == 0 ? most : std::min(most, payload_bytes_ + wire::kDataHeaderBytes);
 }
 
 // ---- from the network and from streams ----
@@ -204,7 +206,7 @@ bool RecvAssociation::report_streams() {
     const std::size_t index = (next_report_ + i) % count;
     RecvStream& stream = *streams_[index];
     if (stream.reports_left == 0 || !stream.started()) continue;
-    if (frame_bytes_max() - used < kStreamRoomLeast || ack_.streams().size() == 255) {
+    if (frame_bytes_max() < used + kStreamRoomLeast || ack_.streams().size() == 255) {
       next_report_ = index;
       return false;
     }

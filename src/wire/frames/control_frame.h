@@ -21,8 +21,8 @@
 namespace dlcp::wire {
 
 inline constexpr std::size_t kControlHeadBytes = kFrameHeadBytes + 4;
-inline constexpr std::size_t kControlFrameBytesMax =
-    1200;  // fits every path; HELLO may be padded beyond
+// HELLO may be padded beyond. A path may carry less.
+inline constexpr std::size_t kControlFrameBytesMax = 1200;
 inline constexpr std::size_t kReasonBytesMax = 200;
 
 using Buffer = std::vector<std::byte>;
@@ -178,7 +178,7 @@ struct Probe {
 
 struct Pong {
   static constexpr FrameType kType = FrameType::kPong;
-  static constexpr std::size_t kUnknownMax = 255;
+  static constexpr std::size_t kUnknownMax = 100;  // fits every path
   std::uint64_t destination = 0;       // the receiver's token of the association
   std::uint32_t echo = 0;              // Ack::sent of the PING
   std::vector<std::uint32_t> unknown;  // streams that PING reports and the sender does not know

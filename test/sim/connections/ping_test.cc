@@ -71,6 +71,17 @@ TEST_CASE("64 silent streams of an association send no more PINGs than one") {
   }
 }
 
+TEST_CASE("PING of 200 streams fits a path that carries small packets only") {
+  WorldConfig config = two_hosts(2s);
+  for (auto& host : config.network.hosts)
+    host.link.mtu = 576;
+  World world(std::move(config));
+  open_waiting(world, 200);
+  world.run_for(10s);
+  CHECK(world.sum(Counter::kPeerTimeouts) == 0);
+  CHECK(world.sum(Counter::kPingsSent) > 100);
+}
+
 TEST_CASE("no PING is sent while all waiting streams receive data") {
   World world(two_hosts(30s));
   const auto first = world.open_flow(0, 1);
