@@ -70,7 +70,11 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   if (small && idle && config_.burst_packets_max == 0)
     packets = std::max(packets, kSmallMessagePackets);
   // The receiver handles the first half of a message while the second one is sent.
-  if (idle && rest > packets && rest < 2 * packets) packets = (rest + 1) / 2;
+  if (idle && rest > packets && rest < 2 * packets) {
+    const std::size_t half = (rest + 1) / 2;
+    const std::size_t unit = unit_packets(config_, packet_bytes());
+    packets = half <= unit ? half : std::min(packets, (half + unit - 1) / unit * unit);
+  }
   burst_ = {choice.path, std::min(packets, choice.packets_max),
             std::min(chunk.payload.size(), payload_bytes), packet_time, pacer_.slack(round)};
   stream.counters().add(Counter::kBurstsSent);

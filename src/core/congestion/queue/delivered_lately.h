@@ -19,7 +19,6 @@ class DeliveredLately {
     last_[rounds_++ % last_.size()] = {packets, took};
     ended_ = now;
   }
-  std::size_t rounds() const { return rounds_; }  // so far
   double most() const {
     double most = 0;
     for (const Round& round : last_)
