@@ -65,8 +65,8 @@ class Gate {
   static constexpr Duration kInterval = 2ms;
   static constexpr double kTypicalRatio = 1.3;  // of bf16 gradients
   // A closed gate assumes the typical ratio after this time, because no message is sampled that
-  // would show a better one. If the gate opens and the data gains nothing, it closes again after
-  // three intervals, so that such attempts take less than 1% of the time.
+  // would show a better one. If the gate opens and compressed messages gain little, it closes again
+  // after three intervals, so that such attempts take less than 1% of the time.
   static constexpr Duration kRatioLife = 1s;
 
   Terms terms_;

@@ -18,8 +18,8 @@
 
 namespace dlcp::gradient {
 
-// Reads payloads instead of mean_magnitude(): memory that the processor cannot read, or with
-// hardware that reads the payload anyway.
+// Reads payloads in place of mean_magnitude(): those in memory that the processor cannot read, or
+// that hardware reads anyway.
 class WorthSource {
  public:
   virtual ~WorthSource() = default;

@@ -68,6 +68,7 @@ struct Finding {
   int queue = -1;          // -1: the port or switch as a whole
   std::string what;        // the observation
   std::string cause = {};  // its possible causes, or what to do; may be empty
+  bool of_site = false;    // about a queue of the site, not of DLCP
 };
 std::string text_of(const Finding& finding);  // "what; cause"
 

@@ -49,7 +49,7 @@ const char* const kChangeTasks =
       register: dlcp_applied
       changed_when: "'nothing to do' not in dlcp_applied.stdout"
     - name: Keep these files for the rollback
-      ansible.builtin.shell: "rm -rf '{{ dlcp_place }}.applied' && cp -a '{{ dlcp_place }}' '{{ dlcp_place }}.applied'"
+      ansible.builtin.shell: "rm -rf '{{ dlcp_place }}.applied' && cp -a '{{ dlcp_place }}' '{{ dlcp_place }}.applied' && rm -f '{{ dlcp_place }}.applied/applied/session'"
       changed_when: false
       when: dlcp_applied is changed
     - name: Wait for protocols to notice a fault  # hold timers, within the ten minutes of the timed commit
@@ -121,6 +121,13 @@ const char* const kChangeTasks =
 
 const char* const kUndoTasks =
     R"YAML(# Rolls one switch back after a change that failed.
+- name: End the timed commit of the change, so that the rollback does not begin while it is pending
+  ansible.builtin.shell: "{{ dlcp_confirm }}"
+  args: {chdir: "{{ dlcp_place }}"}
+  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+  failed_when: false
+  changed_when: false
+  when: dlcp_confirm | length > 0
 - name: Roll this switch back
   ansible.builtin.shell: "bash {{ dlcp_rollback }}"
   args: {chdir: "{{ dlcp_place }}"}

@@ -78,12 +78,14 @@ Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::str
 ExitCode outcome_of(const std::vector<Verified>& switches) {
   ExitCode outcome = ExitCode::kOk;
   for (const Verified& each : switches) {
-    const auto has = [&each](Verdict verdict) {
-      return std::any_of(each.findings.begin(), each.findings.end(),
-                         [verdict](const Finding& finding) { return finding.verdict == verdict; });
+    const auto has = [&each](Verdict verdict, bool of_site) {
+      return std::any_of(each.findings.begin(), each.findings.end(), [&](const Finding& finding) {
+        return finding.verdict == verdict && finding.of_site == of_site;
+      });
     };
-    if (has(Verdict::kWrong)) return ExitCode::kDiffers;
-    if (has(Verdict::kNotShown) && !has(Verdict::kAsPlanned)) outcome = ExitCode::kNotShown;
+    if (has(Verdict::kWrong, false) || has(Verdict::kWrong, true)) return ExitCode::kDiffers;
+    if (has(Verdict::kNotShown, false) && !has(Verdict::kAsPlanned, false))
+      outcome = ExitCode::kNotShown;
   }
   return outcome;
 }

@@ -89,7 +89,7 @@ class Unusual(Checks):
     # Captures that show nothing.
     def test_captures_without_dlcps_packets(self):
         self.run_verb("check", free())
-        for port, queue, packets, said, expected in (("Ethernet0", 0, 5, "no packets since", 0), ("Ethernet999", 0, 5, "no port of the plan", 6)):
+        for port, queue, packets, said, expected in (("Ethernet0", 0, 5, "no packets since", 6), ("Ethernet999", 0, 5, "no port of the plan", 6)):
             rows = [{"metric": {"switch": "leaf1", "port": port, "queue": str(number),
                                 "__name__": f"dlcp_switch_queue_{name}:rate5m"},
                      "value": [1, str(packets if number == queue and name == "packets" else 0)]}
