@@ -243,7 +243,7 @@ constexpr Alert kAlerts[] = {
 // switch that never did.
 constexpr Alert kSilent = {
     "DlcpSwitchSilent",
-    "absent(dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\",switch=\"SWITCH\"})",
+    "absent(dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\",switch=\"<SWITCH>\"})",
     "15m",
     "warning",
     "{{ $labels.switch }}: no queue counters",
@@ -261,8 +261,8 @@ void fill_in(std::string& text, std::string_view word, const std::string& value)
 std::string alert_text(const Alert& alert, const std::string& fabric,
                        const std::string& device = "") {
   std::string expression = alert.expression;
-  fill_in(expression, "SWITCH", device);
   fill_in(expression, "FABRIC", fabric);
+  fill_in(expression, "<SWITCH>", device);
   // Rules of one name must differ in their labels.
   const std::string labels = device.empty() ? "" : ", switch: " + in_quotes(device);
   return fmt::format(

@@ -119,8 +119,10 @@ is_drained() { [ "$(as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE
 undrain() { as_root TSB && rm -f "$here/drained"; }
 
 interrupted=
-trap 'interrupted=yes' HUP INT TERM
-trap '' PIPE  # a lost terminal must not end the script either
+trap 'interrupted=yes' INT TERM
+# Commands that write to a lost terminal would fail.
+trap 'interrupted=yes; exec >>"$here/apply.log" 2>&1' HUP
+trap '' PIPE
 if [ -n "$drain" ] && is_drained && [ ! -e "$here/drained" ]; then
   echo "the switch is drained already (TSA), and stays so"
   drain=
