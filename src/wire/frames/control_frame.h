@@ -179,8 +179,8 @@ struct Probe {
 struct Pong {
   static constexpr FrameType kType = FrameType::kPong;
   static constexpr std::size_t kUnknownMax = 100;  // fits every path
-  std::uint64_t destination = 0;       // the receiver's token of the association
-  std::uint32_t echo = 0;              // Ack::sent of the PING
+  std::uint64_t destination = 0;                   // the receiver's token of the association
+  std::uint32_t echo = 0;                          // Ack::sent of the PING
   std::vector<std::uint32_t> unknown;  // streams that PING reports and the sender does not know
 };
 

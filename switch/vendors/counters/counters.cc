@@ -107,8 +107,8 @@ std::vector<Finding> judge_counters(const SwitchPlan& plan, const CounterTable& 
         const auto lost =
             std::max(row->second.drops.value_or(0), row->second.early_drops.value_or(0));
         findings.push_back({lost > 0 ? Verdict::kWrong : Verdict::kAsPlanned, port, site.queue,
-                            fmt::format("the site's lossless queue: {} packets dropped", lost),
-                            "", true});
+                            fmt::format("the site's lossless queue: {} packets dropped", lost), "",
+                            true});
       }
     }
   if (findings.empty())

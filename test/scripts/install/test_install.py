@@ -47,7 +47,7 @@ class Install(unittest.TestCase):
                      "lib/systemd/system/dlcp-hub.service", "share/bash-completion/completions/dlcp",
                      "share/doc/nccl-dlcp/docs/settings.md"):
             self.assertTrue((self.prefix / name).is_file(), name)
-        wheel = (pathlib.Path(__file__).resolve().parents[2] / "src/python/binaries.py").read_text()
+        wheel = (pathlib.Path(__file__).resolve().parents[3] / "src/python/binaries.py").read_text()
         for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp", "liblemon", "libkainjow-mustache"):
             self.assertIn(f'"{library}"', wheel)
             if pathlib.Path(f"/usr/share/doc/{library}-dev/copyright").is_file():

@@ -176,7 +176,7 @@ class Rollout(unittest.TestCase):
         for name, saved in (("leaf1", "nv config save"), ("leaf2", "enable;write")):
             self.assertNotEqual(self.play("playbook.yml", "--limit", name), 0, self.said)
             self.assertIn(f"{name} was rolled back", self.said)
-            self.assertEqual(self.log(name), ["health", "apply", "health", "rollback", "confirm", saved])
+            self.assertEqual(self.log(name), ["health", "apply", "health", "confirm", "rollback", "confirm", saved])
             self.assertEqual(self.timers(), [])
 
     @unittest.skipUnless(ANSIBLE, "ansible-playbook is not there (package ansible-core)")

@@ -214,7 +214,7 @@ class Telemetry(unittest.TestCase):
             device = series.one("exact")[1]
             series.rows = {key: row for key, row in series.rows.items() if f'switch="{device}"' not in key}
 
-        self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="85m")
+        self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="90m")
         self.fires("sonic-202511", silent, [({"alertname": "DlcpSwitchSilent"}, 1)], at="115m")
         self.fires("sonic-202511", never, [({"alertname": "DlcpSwitchSilent"}, 1)])
 
