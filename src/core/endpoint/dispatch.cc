@@ -185,8 +185,8 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
 }
 
-// The peer waits for streams that have ended here. What remains of each tells it how; streams of
-// which nothing remains are named in the answer.
+// The peer waits for streams that have ended here. The record of each tells it how; streams without
+// a record are named in the answer.
 void Dispatch::on_ping(const Arrival& arrival, SendAssociation& association) {
   association.on_ping(arrival.now, ack_.sent);
   for (const std::uint32_t number : association.strangers()) {
