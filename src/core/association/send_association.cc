@@ -87,14 +87,14 @@ const Bitmap* SendAssociation::acked_of(const ChunkRef& chunk) const {
 void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
                              std::vector<std::uint64_t>& reported) {
   reported.clear();
-  strangers_.clear();
+  ended_.clear();
   if (!setup_.established()) return;
   SendQueue::Acked acked;
   Counters* counters = nullptr;  // of the first stream
   bool posted = false;
   for (const wire::StreamReport& report : ack.streams()) {
     SendStream* stream = streams_.find(report.stream);
-    if (stream == nullptr) strangers_.push_back(report.stream);
+    if (stream == nullptr) ended_.push_back(report.stream);
     if (stream == nullptr || !stream->open()) continue;
     const SendStream::Progress part = stream->on_report(now, report);
     if (!part.sound) continue;
@@ -157,7 +157,7 @@ void SendAssociation::on_ping(Time now, std::uint32_t sent) {
   if (!pong_due_) pong_due_ = wire::Pong{peer_token(), sent, {}};
 }
 
-void SendAssociation::disown(std::uint32_t number) {
+void SendAssociation::report_unknown(std::uint32_t number) {
   if (pong_due_ && pong_due_->unknown.size() < wire::Pong::kUnknownMax)
     pong_due_->unknown.push_back(number);
 }

@@ -52,8 +52,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // Adds a stream and returns its number. A stream must leave before it is destroyed.
   std::uint32_t join(SendStream& stream);
   void leave(std::uint32_t number);
-  // After the last leave(): for `keep`, PING of a peer that does not know that its stream has ended
-  // leads to the stream's record (liveness/departed).
+  // Called after the last leave(). The association stays for `keep`: a peer that has not learned
+  // how a stream ended sends PING, and the stream's record (liveness/departed) answers.
   void on_left(Time now, Duration keep);
   bool expired(Time now) const { return now >= expires_at_; }
   bool empty() const { return streams_.empty(); }
@@ -75,7 +75,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   PathSet& paths() { return paths_; }
   Prober& prober() { return prober_; }
   compression::Gate& gate() { return gate_; }
-  Duration round_trip() const { return acks_.rtt().fast_or(setup_.terms().round_trip); }
+  Duration round_trip() const { return acks_.rtt().recent_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
   // Messages of this size and more are sent when their receive is posted.
   std::size_t waits_from() const {
@@ -97,12 +97,12 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // ack.paths. `reported` becomes the tokens of the streams that the ACK reports on.
   void on_ack(Time now, wire::Ack& ack, Time arrived_at, bool newest,
               std::vector<std::uint64_t>& reported);
-  // Streams that the ACK reports on, and that have left.
-  std::span<const std::uint32_t> strangers() const { return strangers_; }
-  // The last ACK was a PING, made at `sent` by the peer's clock. disown(): PONG tells the peer that
-  // nothing is known about this stream.
+  // Streams that have left, and that the last ACK still reports on.
+  std::span<const std::uint32_t> ended() const { return ended_; }
+  // The last ACK was a PING, made at `sent` by the peer's clock. report_unknown(): PONG names this
+  // stream, of which nothing is known any more.
   void on_ping(Time now, std::uint32_t sent);
-  void disown(std::uint32_t number);
+  void report_unknown(std::uint32_t number);
   // Both return false if this end places nothing.
   bool on_link(Time now, const wire::Link& frame);
   bool on_permits(Time now, const wire::Permits& frame);
@@ -192,7 +192,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   Channel channel_;
   SendSetup setup_;
   StreamSchedule streams_;
-  std::vector<std::uint32_t> strangers_;
+  std::vector<std::uint32_t> ended_;
   Time expires_at_ = kNever;
 
   Flight flight_;

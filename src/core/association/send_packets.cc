@@ -47,7 +47,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   window_.on_burst(now);
   const double limit = window_.limit(congestion_.window());
   // The value that replaces an unknown RTT would spread the first packets over too long a time.
-  const Duration round = acks_.rtt().fast_or(setup_.terms().shortest());
+  const Duration round = acks_.rtt().recent_or(setup_.terms().shortest());
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_.in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;

@@ -189,7 +189,7 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
 // a record are named in the answer.
 void Dispatch::on_ping(const Arrival& arrival, SendAssociation& association) {
   association.on_ping(arrival.now, ack_.sent);
-  for (const std::uint32_t number : association.strangers()) {
+  for (const std::uint32_t number : association.ended()) {
     bool is_recorded = false;
     slots_.for_each([&](Slot& slot) {
       Departed* departed = slot.party.departed();
@@ -200,7 +200,7 @@ void Dispatch::on_ping(const Arrival& arrival, SendAssociation& association) {
       departed->on_probe();
       lifecycle_.follow_up(arrival.now, slot);
     });
-    if (!is_recorded) association.disown(number);
+    if (!is_recorded) association.report_unknown(number);
   }
 }
 

@@ -38,12 +38,12 @@ class RttEstimator {
     return has_sample() ? std::min(shortest_, newest_shortest_) : fallback;
   }
 
-  // The newest sample is far below the estimate: a pause of the path is over (flow control of
-  // Ethernet, a link that retrains, a frozen virtual machine), and the packets that it held have
-  // reported its length. The estimate needs many samples to fall, which arrive at the pace that it
-  // gives; fast_or() is the RTT to send at meanwhile.
+  // The newest sample is far below the estimate. The path has paused (flow control of Ethernet, a
+  // link that retrains, a frozen virtual machine), and the packets that waited have raised the
+  // estimate. It falls by an eighth with each sample, and a sender that follows it gets few
+  // samples. recent_or() is the RTT to send at meanwhile.
   bool has_fallen() const { return kFarBelow * newest_ < smoothed_; }
-  Duration fast_or(Duration fallback) const {
+  Duration recent_or(Duration fallback) const {
     return has_sample() ? std::min(smoothed_, kFarBelow * newest_) : fallback;
   }
 
