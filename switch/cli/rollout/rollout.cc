@@ -174,7 +174,10 @@ std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& 
       "dlcp_minutes: {}\n"
       "    dlcp_source: \"{{{{ playbook_dir + '/' + inventory_hostname }}}}\"\n"
       "    dlcp_place: \"{{{{ dlcp_source if ansible_connection | default('') == 'local' else "
-      "'/var/tmp/dlcp' }}}}\"\n  tasks:\n"
+      "'/var/tmp/dlcp' }}}}\"\n"
+      "    dlcp_any_changed: \"{{{{ ansible_play_batch | map('extract', hostvars) | "
+      "selectattr('dlcp_applied', 'defined') | selectattr('dlcp_applied.changed') | list | length "
+      "> 0 }}}}\"\n  tasks:\n"
       "    - name: Switch by switch\n      ansible.builtin.include_tasks: {}\n",
       quoted(fmt::format("Step {}: {}", number, step.title)), number,
       is_batch(step) ? pace.leaves : 1U, failure, minutes_of(step, pace), tasks);

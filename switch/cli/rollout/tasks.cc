@@ -56,7 +56,7 @@ const char* const kChangeTasks =
       # A pause is for the whole batch: waits of single switches would use up Ansible's forks.
       ansible.builtin.pause:
         seconds: "{{ dlcp_settle | default(240) | int }}"
-      when: ansible_play_batch | map('extract', hostvars) | selectattr('dlcp_applied', 'defined') | selectattr('dlcp_applied.changed') | list | length > 0
+      when: dlcp_any_changed
     - name: Check the health before the confirmation
       ansible.builtin.shell: "{{ item.command }}"
       environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
@@ -88,7 +88,7 @@ const char* const kChangeTasks =
 - name: Wait under load
   ansible.builtin.pause:
     seconds: "{{ 60 * dlcp_minutes | int }}"
-  when: ansible_play_batch | map('extract', hostvars) | selectattr('dlcp_applied', 'defined') | selectattr('dlcp_applied.changed') | list | length > 0
+  when: dlcp_any_changed
 - name: Check again
   when: not dlcp_undone
   block:
