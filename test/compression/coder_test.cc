@@ -6,34 +6,16 @@
 
 #include "catch.h"
 #include "compression/gate.h"
-#include "util/rng.h"
+#include "compression/samples.h"
 
 using namespace dlcp;
+using namespace dlcp::test;
 using namespace dlcp::compression;
 
 namespace {
 
 constexpr PacketSizes kPacket{
     .plain = 1408, .coded = 1400, .granule = 128, .chunk_bytes_max = 32 << 10};
-
-// Elements whose exponents lie within a few values of each other.
-std::vector<std::byte> bf16(std::size_t bytes, std::uint64_t seed = 1) {
-  std::vector<std::byte> made(bytes);
-  Rng rng(seed);
-  for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
-    const auto bits = static_cast<std::uint16_t>((rng.next() & 0x81ff) | 0x3c00);
-    std::memcpy(&made[at], &bits, 2);
-  }
-  return made;
-}
-
-std::vector<std::byte> random_bytes(std::size_t bytes) {
-  std::vector<std::byte> made(bytes);
-  Rng rng(2);
-  for (auto& byte : made)
-    byte = static_cast<std::byte>(rng.next());
-  return made;
-}
 
 }  // namespace
 

@@ -1,38 +1,20 @@
 // One packet of a compressed message, compressed and decompressed.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "catch.h"
+#include "compression/samples.h"
 #include "core/coding/coded_piece.h"
 #include "util/rng.h"
 
 using namespace dlcp;
+using namespace dlcp::test;
 using namespace dlcp::core;
 using compression::Format;
 
 namespace {
 
 constexpr std::uint32_t kPayloadBytes = 1408;
-
-// Elements whose exponents lie within a few values of each other.
-std::vector<std::byte> bf16(std::size_t bytes, std::uint64_t seed = 1) {
-  std::vector<std::byte> made(bytes);
-  Rng rng(seed);
-  for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
-    const auto bits = static_cast<std::uint16_t>((rng.next() & 0x81ff) | 0x3c00);
-    std::memcpy(&made[at], &bits, 2);
-  }
-  return made;
-}
-
-std::vector<std::byte> random_bytes(std::size_t bytes) {
-  std::vector<std::byte> made(bytes);
-  Rng rng(2);
-  for (auto& byte : made)
-    byte = static_cast<std::byte>(rng.next());
-  return made;
-}
 
 }  // namespace
 
