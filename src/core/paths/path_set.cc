@@ -97,12 +97,14 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Amo
   if (!repair)
     if (const auto trial = choose_to_try(now, among)) return *trial;
   const auto better = [&](std::size_t one, std::size_t other) {
-    return score(one, packet_time) <= score(other, packet_time) ? one : other;
+    return score(one, packet_time) < score(other, packet_time) ? one : other;
   };
-  if (repair) return {static_cast<std::uint8_t>(better(random_proven(), random_proven()))};
-  std::size_t best = better(random_healthy(among), random_healthy(among));
-  for (int i = 0; i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_; ++i)
-    best = better(best, random_healthy(among));
+  const auto draw = [&] { return repair ? random_proven() : random_healthy(among); };
+  std::size_t best = draw();  // not as an argument: compilers evaluate arguments in any order
+  best = better(best, draw());
+  for (int i = 0; !repair && i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_;
+       ++i)
+    best = better(draw(), best);
   return {static_cast<std::uint8_t>(best)};
 }
 
