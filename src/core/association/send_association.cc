@@ -248,7 +248,7 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
 // A message that becomes exact is retransmitted as far as its packets are known to be lost; ACKs
 // and answers to probes show the other losses.
 void SendAssociation::refresh_lossy(Time now, SendStream& stream, bool is_silent) {
-  const LossySends::Peer peer{round_trip(), heard_at_, flight_};
+  const LossySends::Peer peer{round_trip(), heard_at_};
   LossySends& lossy = stream.lossy();
   const bool any_exact = is_silent ? lossy.on_silence(now, peer, stream.queue())
                                    : lossy.refresh(now, peer, stream.queue());

@@ -11,11 +11,9 @@ namespace {
 
 // At a loss of 5%, one path in 160,000 loses SENT_ONCE as often.
 constexpr unsigned kUnansweredMost = 4;
-// A receiver that has received SENT_ONCE of all paths answers late if it waits for copies into the
-// memory of a device, or for the end of a card's permissions. Whether it has is certain only if
-// reports name the last packets of all paths.
-constexpr Duration kCopiesMost = 100ms;
-constexpr Duration kCopiesUsual = 5ms;
+// A receiver answers late if it waits for copies into the memory of a device, or for the end of a
+// card's permissions. If these take longer, some packets are sent twice.
+constexpr Duration kCopiesMost = 5ms;
 
 // Lost bytes outside the holes that STOP names count as protected.
 void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
@@ -68,21 +66,14 @@ void LossySends::say_on_all(Message& message) {
   message.said_on_all = true;
 }
 
-// The receiver waits for a path that carries neither the packets of the message nor SENT_ONCE.
-bool LossySends::is_stuck(Time now, const Message& message, const Flight& flight) {
-  if (message.unanswered < kUnansweredMost) return false;
-  const bool has_all = std::ranges::all_of(message.marks, [&](const wire::PathMark& mark) {
-    return flight.has_reported(mark.path, mark.sequence);
-  });
-  return now - message.all_sent_at >= (has_all ? kCopiesMost : kCopiesUsual);
-}
-
 // Plans SENT_ONCE again on all paths, or makes the message exact: then it returns true. A host that
 // is silent may only be busy, and one that has not posted the receive cannot decide.
 bool LossySends::repeat(Time now, Message& message, const Peer& peer, SendQueue& queue) {
   const bool may_answer = queue.is_posted(message.number) && peer.heard_at > message.stop_sent_at;
   if (message.said_on_all && may_answer) ++message.unanswered;
-  if (is_stuck(now, message, peer.flight)) {
+  // The receiver probably waits for a path that carries neither packets of the message nor
+  // SENT_ONCE.
+  if (message.unanswered >= kUnansweredMost && now - message.all_sent_at >= kCopiesMost) {
     queue.need(message.number);
     return true;
   }

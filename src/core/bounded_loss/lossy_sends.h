@@ -10,7 +10,6 @@
 #include "core/bounded_loss/licence.h"
 #include "core/channel/frame_writer.h"
 #include "core/counters.h"
-#include "core/loss_detection/flight.h"
 #include "core/streams/send_queue.h"
 #include "util/memory/ring_queue.h"
 #include "util/time.h"
@@ -46,8 +45,7 @@ class LossySends {
                bool placed = false);
   struct Peer {
     Duration round_trip{};
-    Time heard_at{};       // when its last frame arrived, of any kind
-    const Flight& flight;  // which packets it has reported
+    Time heard_at{};  // when its last frame arrived, of any kind
   };
   // Called after the queue has changed: removes settled messages. If an answer is overdue (one and
   // a half RTTs), SENT_ONCE is planned again. A message becomes exact if the peer is alive but does
@@ -85,7 +83,6 @@ class LossySends {
   };
   void say_on_all(Message& message);
   bool repeat(Time now, Message& message, const Peer& peer, SendQueue& queue);
-  static bool is_stuck(Time now, const Message& message, const Flight& flight);
   void settle(Message& message);
   void forget_settled(const SendQueue& queue);
 

@@ -57,11 +57,6 @@ class Flight {
   std::uint64_t unreported(wire::PathIndex path) const {
     return paths_[path].next_sequence - paths_[path].reported_below;
   }
-  // An ACK has reported this packet of the path, or a later one.
-  bool has_reported(wire::PathIndex path, std::uint32_t sequence) const {
-    const auto reported = static_cast<std::uint32_t>(paths_[path].reported_below);
-    return static_cast<std::int32_t>(reported - sequence) > 0;
-  }
   // Packets from the oldest on whose fate is not known.
   std::size_t sent_since_unknown(wire::PathIndex path) const {
     const Path& of = paths_[path];

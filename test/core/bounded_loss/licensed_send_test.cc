@@ -227,8 +227,7 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
   Sender sender;
   sender.push(4, true);
   LossySends lossy;
-  const Flight flight(8);
-  const LossySends::Peer peer{100us, {}, flight};
+  const LossySends::Peer peer{100us, {}};
   const Time start = time_from_ns(1'000'000);
   const std::uint8_t paths[] = {5, 6, 5, 7};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -276,10 +275,8 @@ struct Unanswered {
     sender.push(2, true);
     sender.send_all();
     sender.queue.mark_lost({0, 1});
-    for (const auto path : {wire::PathIndex{5}, wire::PathIndex{6}}) {
-      flight.on_sent(now, path, {0, 0});
+    for (const auto path : {wire::PathIndex{5}, wire::PathIndex{6}})
       lossy.on_sent(now, 0, {path, 0}, path == 5 ? LicensedEnd::kNothing : LicensedEnd::kMessage);
-    }
     said();
   }
   std::size_t said() {
@@ -290,13 +287,11 @@ struct Unanswered {
   }
   bool repeat(Duration after, bool is_alive = true) {
     now += after;
-    return lossy.refresh(now, {100us, is_alive ? now : Time{}, flight}, sender.queue);
+    return lossy.refresh(now, {100us, is_alive ? now : Time{}}, sender.queue);
   }
   bool is_exact() const { return !sender.queue.forgoes(0); }
-  void report(wire::PathIndex path) { flight.on_report(now, path, 0, now); }
 
   Sender sender;
-  Flight flight{8};
   LossySends lossy;
   Time now = time_from_ns(1'000'000);
 };
@@ -305,7 +300,6 @@ struct Unanswered {
 
 TEST_CASE("a message becomes exact if SENT_ONCE on all its paths gets no answer for 5 ms") {
   Unanswered message(1);
-  message.report(6);
   for (int round = 1; round <= 33; ++round) {
     CHECK_FALSE(message.repeat(149us));
     CHECK(message.said() == 0);
@@ -332,25 +326,12 @@ TEST_CASE("a message stays licensed while its receiver cannot answer") {
   CHECK_FALSE(message.is_exact());
 }
 
-TEST_CASE("a receiver that all paths have served has 100 ms for copies") {
-  Unanswered message(1);
-  message.report(5);
-  message.report(6);
-  const Duration first = GENERATE(199us, 200us);
-  for (int round = 0; round < 499; ++round) {
-    CHECK_FALSE(message.repeat(round == 0 ? first : 200us));
-    message.said();
-  }
-  CHECK(message.repeat(200us) == (first == 200us));
-}
-
 TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have arrived") {
   Sender sender;
   sender.push(3, true);
   sender.send_all();
   LossySends lossy;
-  const Flight flight(8);
-  const LossySends::Peer peer{100us, {}, flight};
+  const LossySends::Peer peer{100us, {}};
   const Time start = time_from_ns(1'000'000);
   lossy.on_sent(start, 0, {5, 100}, LicensedEnd::kNothing, true);
   lossy.on_sent(start, 0, {6, 100}, LicensedEnd::kEverything);
