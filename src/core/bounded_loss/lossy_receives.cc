@@ -8,14 +8,14 @@ namespace dlcp::core {
 // ---- one message ----
 
 void LossyReceives::Message::on_sent_once(const wire::SentOnce& frame) {
-  if (!announced) marks = frame.marks;
-  announced = true;
+  if (state == State::kCollecting) marks = frame.marks;
+  // The sender repeats SENT_ONCE: the last NEED may have been lost.
+  if (state != State::kGranted && state != State::kStopDue) state = State::kWaiting;
   // SENT_ONCE follows all packets of the message on this path.
   std::erase_if(marks, [&](const wire::PathMark& mark) { return mark.path == frame.path; });
   echo = frame.echo;
   path = frame.path;
   urgent = frame.urgent;
-  needed = false;  // the sender repeats SENT_ONCE: the last NEED may have been lost
 }
 
 // True if no packet is expected any more: every path has delivered the message's last packet on it,
@@ -43,9 +43,7 @@ void LossyReceives::forget_done() {
   std::erase_if(
       messages_,
       [&](const Message& message) {
-        if (queue_.is_open(message.number)) return false;
-        announced_ -= message.announced ? 1 : 0;
-        return true;
+        return message.state != State::kStopDue && !queue_.is_open(message.number);
       });
 }
 
@@ -60,25 +58,31 @@ void LossyReceives::on_posted(std::uint64_t number, const Licence& licence,
 bool LossyReceives::is_granted(std::uint64_t number) const {
   return std::ranges::any_of(
       messages_,
-      [&](const Message& message) { return message.number == number && message.granted; });
+      [&](const Message& message) {
+        return message.number == number && message.state == State::kGranted;
+      });
+}
+
+bool LossyReceives::awaits() const {
+  return std::ranges::any_of(
+      messages_, [](const Message& message) { return message.state != State::kCollecting; });
 }
 
 bool LossyReceives::on_sent_once(const wire::SentOnce& frame) {
   const auto expected = queue_.expect(frame.message, frame.message_bytes);
   if (!expected.number) return expected.possible;
-  Message& announced = message(*expected.number);
-  announced_ += announced.announced ? 0 : 1;
-  announced.on_sent_once(frame);
+  message(*expected.number).on_sent_once(frame);
   return true;
 }
 
 void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
                            std::vector<Placement>& placements) {
   for (Message& message : messages_) {
-    if (!message.announced || message.needed || !queue_.is_open(message.number)) continue;
+    const bool granted = message.state == State::kGranted;
+    if ((!granted && message.state != State::kWaiting) || !queue_.is_open(message.number)) continue;
     const RecvMessage& held = queue_.message(message.number);
     if (!held.posted || held.whole() || held.placing > 0) continue;
-    if (message.granted ? !held.card_may_write : message.quiet(paths))
+    if (granted ? !held.card_may_write : message.quiet(paths))
       decide(message, licence_bytes_min, placements);
   }
   forget_done();
@@ -89,64 +93,52 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   const RecvMessage& held = queue_.message(message.number);
   const std::size_t missing = queue_.missing_bytes(message.number);
   // Packets that this receiver dropped for lack of room are not losses of the network.
-  const bool stop = message.granted || (message.needs == 0 && !held.dropped_here &&
-                                        message.licence.covers(held.bytes, licence_bytes_min) &&
-                                        ledger_.reserve(message.licence, missing, held.bytes));
+  const bool stop =
+      message.state == State::kGranted || (message.needs == 0 && !held.dropped_here &&
+                                           message.licence.covers(held.bytes, licence_bytes_min) &&
+                                           ledger_.reserve(message.licence, missing, held.bytes));
   if (stop && held.card_may_write) {
     // Late packets may still fill holes. Zeros are written when the card can no longer do so.
-    message.granted = true;
+    message.state = State::kGranted;
     queue_.close(message.number);
     return;
   }
-  LossDecision& decision = decisions_.emplace_back();
-  decision.number = message.number;
-  decision.echo = message.echo;
-  decision.path = message.path;
-  decision.stop = stop;
-  if (!decision.stop) {
-    message.needed = true;
-    decision.needs_before = message.needs++;
+  if (!stop) {
+    message.state = State::kNeedDue;
+    ++message.needs;
     counters_.add(Counter::kNeedsSent);
     return;
   }
-  decision.lost_bytes = static_cast<std::uint32_t>(missing);
-  decision.holes = queue_.complete_with_holes(message.number, placements);
+  message.state = State::kStopDue;
+  message.lost_bytes = static_cast<std::uint32_t>(missing);
+  message.holes = queue_.complete_with_holes(message.number, placements);
   counters_.add(Counter::kMessagesShort);
   counters_.add(Counter::kBytesLost, missing);
 }
 
-std::optional<LossDecision> LossyReceives::pop_decision() {
-  const auto may_be_told = [&](const LossDecision& decision) {
-    return !decision.stop || !queue_.is_open(decision.number);
-  };
-  const auto found = std::find_if(decisions_.rbegin(), decisions_.rend(), may_be_told);
-  if (found == decisions_.rend()) return std::nullopt;
-  std::optional<LossDecision> decision = std::move(*found);
-  decisions_.erase(std::next(found).base());
-  return decision;
-}
-
-// If SENT_ONCE is repeated, NEED was lost, perhaps because its path works in one direction only.
 std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
                                          std::span<wire::TxPacket> out) {
-  const std::size_t holes_max = wire::holes_max(way.frame_bytes);
   std::size_t count = 0;
-  while (count < out.size()) {
-    auto decided = pop_decision();
-    if (!decided) break;
-    const auto message = static_cast<std::uint32_t>(decided->number);
-    if (decided->stop) {
-      auto& holes = decided->holes;
-      if (holes.size() > holes_max) holes.resize(holes_max);
-      frames.emit(wire::Stop{to.token, message, decided->lost_bytes, std::move(holes)}, way.path,
-                  *to.address, out[count++]);
-    } else {
-      const std::uint32_t turn = decided->needs_before;
+  for (Message& message : messages_) {
+    if (count == out.size()) break;
+    const auto number = static_cast<std::uint32_t>(message.number);
+    if (message.state == State::kNeedDue) {
+      // If SENT_ONCE is repeated, NEED was lost, perhaps because its path works in one direction
+      // only.
+      const std::uint32_t turn = message.needs - 1;
       const auto path = turn == 0 ? way.path : static_cast<wire::PathIndex>(turn % way.paths);
-      frames.emit(wire::Need{to.token, message, decided->echo, decided->path}, path, *to.address,
+      frames.emit(wire::Need{to.token, number, message.echo, message.path}, path, *to.address,
                   out[count++]);
+      message.state = State::kNeeded;
+    } else if (message.state == State::kStopDue && !queue_.is_open(message.number)) {
+      auto& holes = message.holes;
+      holes.resize(std::min(holes.size(), wire::holes_max(way.frame_bytes)));
+      frames.emit(wire::Stop{to.token, number, message.lost_bytes, std::move(holes)}, way.path,
+                  *to.address, out[count++]);
+      message.state = State::kDone;
     }
   }
+  if (count > 0) forget_done();
   return count;
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,17 +18,6 @@
 
 namespace dlcp::core {
 
-// A decision about a message with holes, which is sent to the sender.
-struct LossDecision {
-  bool stop = false;         // true: the message is complete with its holes; false: they are needed
-  std::uint64_t number = 0;  // of the message
-  std::uint32_t lost_bytes = 0;
-  std::uint32_t echo = 0;  // echo and path of the SENT_ONCE that NEED answers
-  wire::PathIndex path = 0;
-  std::uint32_t needs_before = 0;  // NEED frames that the message has had before this one
-  std::vector<wire::Hole> holes;
-};
-
 class LossyReceives {
  public:
   LossyReceives(RecvQueue& queue, Counters& counters) : queue_(queue), counters_(counters) {}
@@ -41,36 +29,43 @@ class LossyReceives {
   // Its loss is granted: it only waits for the end of its permissions.
   bool is_granted(std::uint64_t number) const;
   // SENT_ONCE has arrived for a message that is not complete.
-  bool awaits() const { return announced_ > 0; }
+  bool awaits() const;
   // Decides about every message that has holes and expects no more packets. If its licence allows
   // the loss and it has at least `licence_bytes_min`, the holes become placements of zeros and the
   // message is complete; otherwise the missing data is needed.
   void decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
               std::vector<Placement>& placements);
 
-  // The next decision that may be sent. STOP is not sent before the zeros are in place.
-  std::optional<LossDecision> pop_decision();
   struct Way {
     wire::PathIndex path = 0;     // of STOP, and of the first NEED of each message
     std::size_t paths = 1;        // a repeated NEED takes all of these in turn
     std::size_t frame_bytes = 0;  // the most in one frame
   };
-  // Sends decisions; returns the number of frames.
+  // Sends decisions, but no STOP before the zeros are in place; returns the number of frames.
   std::size_t poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
                             std::span<wire::TxPacket> out);
 
  private:
+  enum class State : std::uint8_t {
+    kCollecting,  // no SENT_ONCE yet
+    kWaiting,     // SENT_ONCE has arrived: until no path may deliver more packets
+    kGranted,     // the ledger has granted the loss; permissions are being revoked
+    kNeedDue,     // NEED must be sent
+    kNeeded,      // it was sent, and no SENT_ONCE has arrived since
+    kStopDue,     // complete with its holes; STOP must be sent
+    kDone,
+  };
   struct Message {
     std::uint64_t number = 0;
+    State state = State::kCollecting;
     Licence licence;          // the receiver's; without a licence everything is needed
-    bool announced = false;   // SENT_ONCE has arrived
-    bool needed = false;      // NEED was sent since the last SENT_ONCE
     std::uint32_t needs = 0;  // NEED frames so far; above 0: exact, its holes were over budget
-    bool granted = false;     // the ledger has granted the loss; permissions are being revoked
     bool urgent = false;
     std::vector<wire::PathMark> marks;  // paths that packets may still arrive on
     std::uint32_t echo = 0;             // echo and path of the newest SENT_ONCE
     wire::PathIndex path = 0;
+    std::uint32_t lost_bytes = 0;  // for STOP
+    std::vector<wire::Hole> holes;
 
     void on_sent_once(const wire::SentOnce& frame);
     bool quiet(std::span<const PathSeen> paths);
@@ -83,8 +78,6 @@ class LossyReceives {
   Counters& counters_;
   LossLedger ledger_;
   std::vector<Message> messages_;  // ascending
-  std::size_t announced_ = 0;      // number of announced messages
-  std::vector<LossDecision> decisions_;
 };
 
 }  // namespace dlcp::core

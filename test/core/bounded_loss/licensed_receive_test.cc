@@ -1,4 +1,6 @@
 // The decisions of a receiver about a licensed message with missing chunks, and their times.
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "catch.h"
@@ -35,12 +37,25 @@ struct Receiver {
   bool sent_once(std::vector<wire::PathMark> marks, std::uint8_t path) {
     return losses.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
   }
-  std::vector<LossDecision> decide() {
+  // The decisions that are made now, as they are sent.
+  struct Decision {
+    std::optional<wire::Stop> stop;
+    std::optional<wire::Need> need;
+    wire::PathIndex path = 0;
+  };
+  std::vector<Decision> decide() {
     placements.clear();
     losses.decide(paths, kPayload, placements.wanted);
-    std::vector<LossDecision> decisions;
-    while (auto decision = losses.pop_decision())
-      decisions.push_back(std::move(*decision));
+    FrameArena arena;
+    Channel channel;
+    FrameWriter frames(arena, channel);
+    const wire::EndpointAddress address;
+    std::array<wire::TxPacket, 8> out;
+    const std::size_t count = losses.poll_transmit({7, &address}, {9, 8, 1400}, frames, out);
+    std::vector<Decision> decisions;
+    for (const wire::TxPacket& packet : std::span(out).first(count))
+      decisions.push_back({wire::decode<wire::Stop>(packet.payload),
+                           wire::decode<wire::Need>(packet.payload), packet.path});
     for (const Placement& placement : placements.wanted)
       zeros += placement.zeros;
     return decisions;
@@ -80,9 +95,10 @@ TEST_CASE("a message completes with holes once no path can still deliver, and no
   receiver.see(1, 51);
   const auto decisions = receiver.decide();
   REQUIRE(decisions.size() == 1);
-  CHECK(decisions[0].stop);
-  CHECK(decisions[0].lost_bytes == 3 * kPayload);
-  CHECK(decisions[0].holes == std::vector<wire::Hole>{{10, 2}, {99, 1}});
+  REQUIRE(decisions[0].stop);
+  CHECK(decisions[0].path == 9);
+  CHECK(decisions[0].stop->lost_bytes == 3 * kPayload);
+  CHECK(decisions[0].stop->holes == std::vector<wire::Hole>{{10, 2}, {99, 1}});
   CHECK(receiver.zeros == 3 * kPayload);
   const auto done = receiver.queue.pop_done();
   REQUIRE(done);
@@ -154,15 +170,15 @@ TEST_CASE("over budget, or without its own licence, a receiver requests all chun
     receiver.sent_once({}, 0);
     auto decisions = receiver.decide();
     REQUIRE(decisions.size() == 1);
-    CHECK_FALSE(decisions[0].stop);
-    CHECK(decisions[0].needs_before == 0);  // this NEED takes the path of SENT_ONCE
+    CHECK(decisions[0].need);
+    CHECK(decisions[0].path == 9);  // the first NEED takes the path that works most likely
     CHECK(receiver.zeros == 0);
     CHECK(receiver.decide().empty());
     for (std::uint32_t needs = 1; needs < 5; ++needs) {
       receiver.sent_once({}, 0);
       decisions = receiver.decide();
       REQUIRE(decisions.size() == 1);
-      CHECK(decisions[0].needs_before == needs);  // this one takes another
+      CHECK(decisions[0].path == needs);  // this one takes another
     }
     for (std::uint32_t chunk = 0; chunk < 26; ++chunk)
       receiver.data(chunk, true);
@@ -183,7 +199,7 @@ TEST_CASE("chunks that the receiver itself dropped are requested, whatever the b
     receiver.data(chunk, true);  // chunk 4 is missing
   const auto decisions = receiver.decide();
   REQUIRE(decisions.size() == 1);
-  CHECK_FALSE(decisions[0].stop);
+  CHECK(decisions[0].need);
 }
 
 TEST_CASE(
