@@ -121,19 +121,6 @@ bool LossySends::on_silence(Time now, const Peer& peer, SendQueue& queue) {
   return any_exact;
 }
 
-std::optional<LossySends::Due> LossySends::pop_due(Time now) {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    Message& message = messages_[i];
-    if (message.to_say == 0) continue;
-    const std::size_t at = message.marks.size() - message.to_say;
-    --message.to_say;
-    --due_;
-    message.stop_sent_at = now;
-    return Due{message.number, message.marks[at].path, &message.marks};
-  }
-  return std::nullopt;
-}
-
 LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
                                         const wire::Stop& stop, std::uint32_t payload_bytes,
                                         Counters& counters) {
@@ -153,21 +140,26 @@ LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
 std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Recipient& to,
                                       FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  while (count < out.size()) {
-    const auto due = pop_due(now);
-    if (!due) break;
-    if (!queue.forgoes(due->message)) continue;  // complete, or needed whole, meanwhile
-    wire::SentOnce frame;
-    frame.destination = to.token;
-    frame.message = static_cast<std::uint32_t>(due->message);
-    frame.message_bytes = static_cast<std::uint32_t>(queue.message_bytes(due->message));
-    frame.echo = wire::wire_time(now);
-    frame.path = due->path;
-    frame.urgent = queue.licence(due->message).urgent;
-    frame.marks = *due->marks;
-    frames.emit(frame, due->path, *to.address, out[count]);
-    out[count++].traffic_class =  // in the queue of the data, so that it cannot overtake them
-        frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
+  for (std::size_t i = 0; due_ > 0 && i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    while (message.to_say > 0 && count < out.size()) {
+      const wire::PathIndex path = message.marks[message.marks.size() - message.to_say].path;
+      --message.to_say;
+      --due_;
+      message.stop_sent_at = now;
+      if (!queue.forgoes(message.number)) continue;  // complete, or needed whole, meanwhile
+      wire::SentOnce frame;
+      frame.destination = to.token;
+      frame.message = static_cast<std::uint32_t>(message.number);
+      frame.message_bytes = static_cast<std::uint32_t>(queue.message_bytes(message.number));
+      frame.echo = wire::wire_time(now);
+      frame.path = path;
+      frame.urgent = queue.licence(message.number).urgent;
+      frame.marks = message.marks;
+      frames.emit(frame, path, *to.address, out[count]);
+      out[count++].traffic_class =  // in the queue of the data, so that it cannot overtake them
+          frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
+    }
   }
   return count;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,14 +56,7 @@ class LossySends {
   // same as refresh().
   bool on_silence(Time now, const Peer& peer, SendQueue& queue);
 
-  // The next SENT_ONCE to send.
-  struct Due {
-    std::uint64_t message = 0;
-    wire::PathIndex path = 0;
-    const std::vector<wire::PathMark>* marks = nullptr;
-  };
-  bool due() const { return due_ > 0; }
-  std::optional<Due> pop_due(Time now);
+  bool due() const { return due_ > 0; }  // SENT_ONCE frames
   // Sends what is due, as far as there is room; returns the number of frames.
   std::size_t poll_transmit(Time now, const SendQueue& queue, const Recipient& to,
                             FrameWriter& frames, std::span<wire::TxPacket> out);

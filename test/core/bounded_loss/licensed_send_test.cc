@@ -1,6 +1,7 @@
 // How a sender treats a licensed message: in which order and class it sends the chunks, what it
 // keeps back, and when it sends SENT_ONCE.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -223,6 +224,33 @@ TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
   CHECK(acked.in_flight == 3);
 }
 
+namespace {
+
+// The SENT_ONCE frames that are due; each is sent on the path that it names.
+std::vector<wire::SentOnce> said(LossySends& lossy, Time now, const SendQueue& queue) {
+  FrameArena arena;
+  Channel channel;
+  FrameWriter frames(arena, channel);
+  const wire::EndpointAddress address;
+  std::array<wire::TxPacket, 8> out;
+  const std::size_t count = lossy.poll_transmit(now, queue, {7, &address}, frames, out);
+  std::vector<wire::SentOnce> said;
+  for (const wire::TxPacket& packet : std::span(out).first(count)) {
+    said.push_back(wire::decode<wire::SentOnce>(packet.payload).value());
+    CHECK(packet.path == said.back().path);
+  }
+  return said;
+}
+
+std::vector<int> paths_said(LossySends& lossy, Time now, const SendQueue& queue) {
+  std::vector<int> paths;
+  for (const wire::SentOnce& frame : said(lossy, now, queue))
+    paths.push_back(frame.path);
+  return paths;
+}
+
+}  // namespace
+
 TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brings no decision") {
   Sender sender;
   sender.push(4, true);
@@ -237,28 +265,22 @@ TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brin
     lossy.on_sent(start, 0, {paths[i], 100 + i},
                   i == 3 ? LicensedEnd::kMessage : LicensedEnd::kNothing);
   }
-  const auto first = lossy.pop_due(start);
-  REQUIRE(first);
-  CHECK(first->path == 7);
-  CHECK(*first->marks == std::vector<wire::PathMark>{{6, 101}, {5, 102}, {7, 103}});
+  const auto first = said(lossy, start, sender.queue);
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].path == 7);
+  CHECK(first[0].marks == std::vector<wire::PathMark>{{6, 101}, {5, 102}, {7, 103}});
   CHECK_FALSE(lossy.due());
 
   LossySends eager;  // for a message that no other message follows
   for (std::uint32_t i = 0; i < 4; ++i)
     eager.on_sent(start, 0, {paths[i], 100 + i},
                   i == 3 ? LicensedEnd::kEverything : LicensedEnd::kNothing);
-  std::vector<int> at_once;
-  while (const auto due = eager.pop_due(start))
-    at_once.push_back(due->path);
-  CHECK(at_once == std::vector<int>{6, 5, 7});
+  CHECK(paths_said(eager, start, sender.queue) == std::vector<int>{6, 5, 7});
 
   lossy.refresh(start + 149us, peer, sender.queue);
   CHECK_FALSE(lossy.due());
   lossy.refresh(start + 150us, peer, sender.queue);
-  std::vector<int> said;
-  while (const auto due = lossy.pop_due(start + 150us))
-    said.push_back(due->path);
-  CHECK(said == std::vector<int>{6, 5, 7});
+  CHECK(paths_said(lossy, start + 150us, sender.queue) == std::vector<int>{6, 5, 7});
 
   lossy.on_silence(start + 155us, peer, sender.queue);
   CHECK(lossy.due());
@@ -279,12 +301,7 @@ struct Unanswered {
       lossy.on_sent(now, 0, {path, 0}, path == 5 ? LicensedEnd::kNothing : LicensedEnd::kMessage);
     said();
   }
-  std::size_t said() {
-    std::size_t said = 0;
-    while (lossy.pop_due(now))
-      ++said;
-    return said;
-  }
+  std::size_t said() { return paths_said(lossy, now, sender.queue).size(); }
   bool repeat(Duration after, bool is_alive = true) {
     now += after;
     return lossy.refresh(now, {100us, is_alive ? now : Time{}}, sender.queue);
@@ -339,8 +356,7 @@ TEST_CASE("SENT_ONCE of a message with placed packets waits until they must have
   lossy.refresh(start + 149us, peer, sender.queue);
   CHECK_FALSE(lossy.due());
   lossy.refresh(start + 150us, peer, sender.queue);
-  CHECK(lossy.pop_due(start + 150us)->path == 5);
-  CHECK(lossy.pop_due(start + 150us)->path == 6);
+  CHECK(paths_said(lossy, start + 150us, sender.queue) == std::vector<int>{5, 6});
   CHECK_FALSE(lossy.due());
 }
 
