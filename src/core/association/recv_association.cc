@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/packet_size/packet_size.h"
 #include "core/streams/recv_stream.h"
 #include "wire/data/send_time.h"
 
@@ -201,17 +202,19 @@ bool RecvAssociation::report_paths(Time now) {
 
 bool RecvAssociation::report_streams() {
   const std::size_t count = streams_.size();
+  // The path may have become narrower since the handshake: PING and PROBE find that out.
+  const std::size_t most = small_acks_ ? std::size_t{kDatagramLeast} : frame_bytes_max();
   std::size_t used = wire::encoded_bytes(ack_);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = (next_report_ + i) % count;
     RecvStream& stream = *streams_[index];
     if (stream.reports_left == 0 || !stream.started()) continue;
-    if (frame_bytes_max() < used + kStreamRoomLeast || ack_.streams().size() == 255) {
+    if (most < used + kStreamRoomLeast || ack_.streams().size() == 255) {
       next_report_ = index;
       return false;
     }
     --stream.reports_left;
-    stream.report(ack_.add_stream(), frame_bytes_max() - used - wire::kStreamReportBytes);
+    stream.report(ack_.add_stream(), most - used - wire::kStreamReportBytes);
     used = wire::encoded_bytes(ack_);
   }
   return true;
@@ -256,7 +259,9 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   }
   while (ack_clock_.due() <= now && count < out.size()) {
     const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
+    small_acks_ = small_acks_ || probe_to_answer_ || pings_.due() > 0;
     const bool complete = build_ack(now);
+    small_acks_ = small_acks_ && !complete;
     frames.emit(ack_, path, open_.sender, out[count++]);
     if (ack_.asks_pong) {  // perhaps this path is dead
       reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);

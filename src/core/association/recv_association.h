@@ -12,7 +12,7 @@
 #include "core/bounded_loss/path_seen.h"
 #include "core/channel/channel.h"
 #include "core/channel/frame_writer.h"
-#include "core/channel/replay_window.h"
+#include "core/channel/used_numbers.h"
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/flow_control/ack_clock.h"
@@ -50,7 +50,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   bool on_link(Time now, const wire::Link& frame);  // false if no card places data here
 
   // --- streams: takes() is false for a used number, because a repeated HELLO opens nothing
-  bool takes(std::uint32_t stream) { return opened_.accept(stream); }
+  bool takes(std::uint32_t stream) { return opened_.use(stream); }
   void join(RecvStream& stream);
   void leave(const RecvStream& stream);
   void on_left(Time now, Duration keep);  // after leave(); the last one returns the credit
@@ -100,7 +100,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   const Open open_;
   std::uint32_t payload_bytes_ = 0;
   Grant grant_;
-  ReplayWindow opened_;
+  UsedNumbers opened_;
   std::vector<RecvStream*> streams_;
   std::vector<std::uint64_t> departed_;
   std::size_t next_report_ = 0;  // index of the first stream in the next frame
@@ -111,9 +111,9 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   PingClock pings_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
+  bool small_acks_ = false;  // until all is reported that PING or an answer to PROBE must report
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0;   // the sender's path on which it is most likely to receive
-  wire::PathIndex answer_path_ = 0;  // of the answer to a probe
+  wire::PathIndex reply_path_ = 0, answer_path_ = 0;  // of most frames; of the answer to PROBE
   std::unique_ptr<RecvPlacing> placing_;
 };
 

@@ -251,6 +251,11 @@ bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
       });
     case wire::FrameType::kRefuse:
       return deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
+    case wire::FrameType::kClose: {  // also establishes the association if STARTED was lost
+      const bool known = to_either(arrival, connection);
+      lifecycle_.begin_streams(now, connection.association());
+      return known;
+    }
     case wire::FrameType::kNeed:
       return deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
     case wire::FrameType::kStop:

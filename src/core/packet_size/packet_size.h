@@ -18,6 +18,7 @@ namespace dlcp::core {
 // one, and a last resort. Also the sizes that tunnels (VXLAN, WireGuard, IPsec) leave of 9000 and
 // 1500: one granule of payload less, for MTUs from 1388 on.
 inline constexpr std::uint32_t kCommonDatagrams[] = {8952, 8892, 4152, 1452, 1340, 1232, 548};
+inline constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 class PacketSize {
  public:

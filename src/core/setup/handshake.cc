@@ -20,7 +20,6 @@ constexpr unsigned kPatience = 4;
 // later rounds all sizes: a job opens thousands of connections at once, and nearly all networks
 // pass the full size.
 constexpr std::uint32_t kSafeDatagram = kCommonDatagrams[3];
-constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 }  // namespace
 

@@ -161,6 +161,39 @@ TEST_CASE("a HELLO that joins an association opens its stream once, however ofte
   CHECK(world.endpoint(1).connection_count() == before - 1);
 }
 
+TEST_CASE("a stream whose HELLO is lost opens although a thousand later ones opened before it") {
+  World world(two_hosts());
+  const auto first = world.open_flow(0, 1, 1);
+  world.transfer(first, 1000);
+  world.run_until(world.now() + 1s, [&] { return world.flow(first).sends_done == 1; });
+  bool lost = false;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    return lost || to != 1 || !is(datagram, wire::FrameType::kHello) || !(lost = true);
+  });
+  std::vector<std::size_t> flows;
+  for (std::size_t i = 0; i < 1200; ++i)
+    flows.push_back(world.open_flow(0, 1, 1));
+  world.transfer(flows.front(), 1000);
+  world.run_until(world.now() + 1s, [&] { return done(world, {flows.front()}); });
+  CHECK(lost);
+  CHECK(done(world, {flows.front()}));
+}
+
+TEST_CASE("streams open although the first one closes before its STARTED arrives") {
+  World world(two_hosts());
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    return to != 0 || !is(datagram, wire::FrameType::kStarted);
+  });
+  world.ledger().allow_failures();
+  const auto flows = open_streams(world, 2);
+  REQUIRE(world.run_until(world.now() + 1s,
+                          [&] { return world.flow(flows[0]).receive_connection.has_value(); }));
+  world.close_receiver(flows[0]);
+  world.transfer(flows[1], 1000);
+  world.run_until(world.now() + 1s, [&] { return done(world, {flows[1]}); });
+  CHECK(done(world, {flows[1]}));
+}
+
 TEST_CASE("a new stream opens although the receiver has forgotten the association") {
   World world(two_hosts());
   world.ledger().allow_failures();

@@ -86,6 +86,24 @@ TEST_CASE("a job continues within a second when the MTU shrinks, and when it gro
       });
 }
 
+TEST_CASE("64 streams survive an MTU of 576, whether they transfer or wait") {
+  auto hosts = two_hosts(1, 1500);
+  hosts.core.peer_timeout = 2s;
+  World world(std::move(hosts));
+  std::vector<std::size_t> flows;
+  for (int i = 0; i < 64; ++i)
+    flows.push_back(world.open_flow(0, 1));
+  for (const std::size_t flow : flows)
+    world.transfer(flow, 1000);
+  world.finish(1s);
+  set_mtu(world, 576);
+  for (const std::size_t flow : flows)
+    world.transfer(flow, 1000, world.now() + 6s);  // the receives are posted at once
+  world.run_for(5s);
+  world.transfer(flows[0], 1'000'000);
+  world.finish(20s);
+}
+
 TEST_CASE("messages in flight when the MTU shrinks arrive complete, and no byte is written twice") {
   for_each_seed(
       40,
