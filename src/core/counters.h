@@ -55,9 +55,10 @@ namespace dlcp::core {
     "packets with a congestion mark: switches are congested")                                     \
   X(kAcksSent, "acks_sent", "")                                                                   \
   X(kAcksReceived, "acks_received", "")                                                           \
-  X(kUnpostedKept, "unposted_kept", "messages that arrived before their receive was posted")      \
+  X(kUnpostedKept, "unposted_kept",                                                               \
+    "packets of messages whose receive was not posted yet, kept until it was")                    \
   X(kDroppedUnposted, "dropped_unposted",                                                         \
-    "as unposted_kept, but beyond the pool; the packets are sent again")                          \
+    "packets of messages whose receive was not posted yet, beyond the pool; sent again")          \
   X(kDroppedMalformed, "dropped_malformed", "not a packet of DLCP, or its header is damaged")     \
   X(kDroppedVersion, "dropped_version",                                                           \
     "packets of another wire version: the ranks run different releases")                          \
@@ -79,7 +80,7 @@ namespace dlcp::core {
   X(kResetsReceived, "resets_received",                                                           \
     "connections that a peer closed with an error: see its log")                                  \
   X(kPeerTimeouts, "peer_timeouts",                                                               \
-    "no answer for DLCP_PEER_TIMEOUT: the peer or the network failed")
+    "connections given up: no answer for DLCP_PEER_TIMEOUT, or the peer's host refuses packets")
 
 enum class Counter : std::uint8_t {
 #define DLCP_COUNTER_ENUM(id, name, help) id,

@@ -316,8 +316,8 @@ void RecvStream::on_timeout(Time now) {
   if (failed()) return;
   hear_association();
   if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
-  if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);
+  if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   fail(peer_silent(Silence::kNoWord, config_.peer_timeout, "a receive was posted"));
 }
 

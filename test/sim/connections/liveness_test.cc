@@ -258,6 +258,7 @@ TEST_CASE("a killed process is detected within 100 ms if its host refuses packet
         REQUIRE(error.has_value());
         REQUIRE(error->code == ErrorCode::kRemote);
         REQUIRE_THAT(error->message(), Contains("rejects packets"));
+        REQUIRE(world.sum(core::Counter::kPeerTimeouts) == 1);  // on either side
         CAPTURE((world.now() - then).count());
         REQUIRE(world.now() - then <= 100ms);
       });
