@@ -28,6 +28,8 @@ Problem failure(const fs::path& path, const std::string& why) {
 }
 
 constexpr const char* kKept = "kept";
+// The files that rollout.yml applied last, beside those of the last render.
+constexpr const char* kApplied = ".applied";
 constexpr const char* kReplaced = ".replaced";  // in the staging folder
 
 // Renames that are reverted together if one fails.
@@ -193,6 +195,7 @@ Folder::Outcome Folder::commit() const {
   }
   for (const auto& entry : fs::directory_iterator(target_, error)) {
     const std::string name = entry.path().filename().string();
+    if (name.ends_with(kApplied)) continue;
     if (written.count(name) == 0 && fs::exists(entry.path() / "REPORT.md"))
       outcome.stale.push_back(name);
   }

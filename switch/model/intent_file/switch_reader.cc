@@ -77,7 +77,7 @@ constexpr std::size_t kNameMax = 64;
 bool is_reserved(std::string_view name) {
   constexpr std::string_view kReserved[] = {"all", "kept", "localhost", "telemetry", "ungrouped"};
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved) ||
-         name.starts_with("dlcp_");
+         name.starts_with("dlcp_") || name.ends_with(".applied");
 }
 
 // Names become folder names, shell words and hosts of an inventory.
@@ -232,12 +232,13 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   const std::string where = name == nullptr ? "a switch" : fmt::format("switch '{}'", name->text);
   Section section(reading_, node, "switches[]", where);
   if (!section.usable()) return;
-  const auto names = section.value("name", read_switch_names,
-                                   fmt::format("at most 64 letters, digits, '.', '_' and '-', with "
-                                               "ranges such as leaf[1-16] of at most {} names; "
-                                               "not all, kept, localhost, telemetry, ungrouped or "
-                                               "dlcp_...",
-                                               kNamesMax));
+  const auto names =
+      section.value("name", read_switch_names,
+                    fmt::format("at most 64 letters, digits, '.', '_' and '-', with "
+                                "ranges such as leaf[1-16] of at most {} names. "
+                                "The names all, kept, localhost, telemetry, ungrouped, "
+                                "dlcp_... and ....applied are reserved",
+                                kNamesMax));
   SwitchIntent device;
   device.line = section.line();
   device.os = section.text("os").value_or("");

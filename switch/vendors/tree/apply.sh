@@ -72,12 +72,14 @@ refuse_if_pending() {  # a commit would apply the changes of others, too
 }
 
 # Ends the session, or restores the checkpoint, which is deleted only if this has succeeded.
+reverted=yes
 revert() {
   if said "$abort" | run >"$work/answer" && ! is_error "$work/answer"; then
     cat "$work/answer"
     if [ -n "$forget" ]; then said "$forget" | run; fi
     echo "the session was reverted" >&2
   else
+    reverted=no
     cat "$work/answer"
     echo "the session could not be reverted. Look at the switch's configuration, then enter there:" >&2
     said "$abort" >&2
@@ -180,7 +182,7 @@ ended=$?
 cat "$work/answer"
 if is_error "$work/answer"; then give_up "the switch refused the change"; fi
 if [ $ended -ne 0 ]; then give_up "the connection ended early, with exit code $ended"; fi
-if [ -n "$dry" ]; then revert; exit 0; fi
+if [ -n "$dry" ]; then revert; [ "$reverted" = yes ] || exit 4; exit 0; fi
 if [ -n "$commit" ]; then
   said "$commit" | run >"$work/answer" || exit 4
   cat "$work/answer"
@@ -195,7 +197,7 @@ unproven() {
 show_running >"$work/running" || unproven "the switch's configuration cannot be read after the change"
 for patch in "${todo[@]}"; do
   state=$(state_of "$patch" 2>"$work/why")
-  if [ "$state" = "$to" ] || { [ -n "$remembers" ] && [ "$state" != "$from" ]; }; then continue; fi
+  if [ "$state" = "$to" ] || { [ -n "$remembers" ] && [ -n "$state" ] && [ "$state" != "$from" ]; }; then continue; fi
   cat "$work/why" >&2
   unproven "$verb of $patch has not taken effect as planned: the switch's rows are in the state '$state'"
 done

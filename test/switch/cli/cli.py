@@ -212,6 +212,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
         self.assertIn("stale: the intent has no switch leaf4", self.said)
         self.assertTrue((self.folder / "out" / "leaf4" / "rollback.sh").exists())
+        (self.folder / "out" / "leaf4").rename(self.folder / "out" / "leaf3.applied")
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.assertNotIn("stale", self.said)
 
     def test_a_trace_shows_every_class_at_every_port(self):
         self.sample(("role: host, trust: dscp}", "role: host, trust: dscp, hosts: \"gpu[1-16]\"}"),
