@@ -8,6 +8,8 @@ class Case:
     meet: str                     # where the ranks meet: an address of host a
     env: dict = dataclasses.field(default_factory=dict)     # of both ranks
     options: tuple = ()           # of dlcp bench
+    seconds: float = 0.2          # of transfer
+    meanwhile: object = None      # called once the ranks send data
     check: object = None          # called after DLCP has run; returns an error text, or None
     refused_with: tuple = ()      # DLCP cannot work here: words that its error must contain
     timeout: int = 25

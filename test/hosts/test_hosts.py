@@ -13,10 +13,13 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import changes  # noqa: E402,F401 pylint: disable=unused-import
 import rig  # noqa: E402
 import surroundings  # noqa: E402,F401 pylint: disable=unused-import
 from layouts import LAYOUTS  # noqa: E402
@@ -24,6 +27,16 @@ from network import Network, Unsupported  # noqa: E402
 
 SIDE_BY_SIDE = 3
 PORT = 29777
+
+
+def change_once_data_flows(net, change, ranks):
+    """Calls change() when the hosts have sent more than the ranks' meeting needs."""
+    before = net.sent_by_all()
+    while all(rank.poll() is None for rank in ranks):
+        if net.sent_by_all() - before > 10_000_000:
+            change()
+            return
+        time.sleep(0.05)
 
 
 def run_pair(net, build, plugin, case):
@@ -41,8 +54,11 @@ def run_pair(net, build, plugin, case):
         wrap = case.wrap or (case.wrap_b if name == "b" else ())
         command = ["ip", "netns", "exec", net.name(name), *wrap, str(build.dlcp), "bench", "--plugin", str(plugin), "--rank",
                    str(rank), "--world", "2", "--rendezvous", f"{host}:{PORT}", "--timeout", str(case.timeout), "--seconds",
-                   "0.2", "--size", "64K", *options]
+                   str(case.seconds), "--size", "64K", *options]
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    changer = threading.Thread(target=change_once_data_flows, args=(net, case.meanwhile, ranks))
+    if case.meanwhile:
+        changer.start()
     worst, said = 0, []
     for process in ranks:
         try:
@@ -52,6 +68,8 @@ def run_pair(net, build, plugin, case):
             text, _ = process.communicate()
         said.append(text)
         worst = max(worst, abs(process.returncode))
+    if case.meanwhile:
+        changer.join()
     return worst, "\n".join(said)
 
 

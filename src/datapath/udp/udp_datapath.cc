@@ -237,7 +237,7 @@ Limits UdpDatapath::limits() const {
 
 std::size_t UdpDatapath::send(std::span<const wire::TxPacket> packets) {
   const std::uint64_t rejected = counters_.tx_error_not_permitted;
-  const std::size_t taken = sender_.send(packets, counters_);
+  const std::size_t taken = sender_.send(packets, now_, counters_);
   if (counters_.tx_error_not_permitted != rejected) not_permitted_at_ = now_;
   counters_.gso_on = sender_.gso_on();
   return taken;

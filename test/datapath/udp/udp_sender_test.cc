@@ -50,11 +50,11 @@ TEST_CASE(
   for (int i = 0; i < 10; ++i)
     packets.add(1200);
   CHECK(sender.gso_on());
-  REQUIRE(sender.send(packets.all(), counters) == 10);
+  REQUIRE(sender.send(packets.all(), Time{}, counters) == 10);
   CHECK_FALSE(sender.gso_on());
   CHECK(counters.tx_packets == 10);
   const std::uint64_t syscalls = counters.tx_syscalls;
-  REQUIRE(sender.send(packets.all(), counters) == 10);
+  REQUIRE(sender.send(packets.all(), Time{}, counters) == 10);
   CHECK(counters.tx_syscalls == syscalls + 1);  // one sendmmsg
   const auto arrivals = receive_count(*receiver, 20);
   REQUIRE(arrivals.size() == 20);

@@ -50,7 +50,7 @@ std::optional<Asked> ask(const datapath::IpAddress& peer, const std::vector<std:
 // The source address and link of the plugin's packets.
 ProbeSource source_of(const NamedDevice& device, const datapath::IpAddress& peer) {
   datapath::Egress egress(device.ip, device.name);
-  return {device.ip, egress.link_for(peer)};
+  return {device.ip, egress.link_for(peer, Time{})};
 }
 
 void check_pair(PairResult& pair, const PathProbeOptions& main) {

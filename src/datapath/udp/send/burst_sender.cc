@@ -27,6 +27,7 @@ std::uint64_t UdpCounters::*counter_of(int error) {
     case ENETUNREACH:
     case ENETDOWN:
     case EHOSTDOWN:
+    case ENODEV:  // the interface that the packet names does not exist any more
     case ECONNREFUSED:
       return &UdpCounters::tx_error_unreachable;
     case EPERM:
@@ -85,10 +86,12 @@ void put_control(msghdr& message, int level, int type, T value) {
   message.msg_controllen += CMSG_SPACE(sizeof value);
 }
 
-void name_link(msghdr& message, IpFamily family, int link) {
-  if (family == IpFamily::kV4) {
+// If no source address is named, IPv6 uses the address to which the socket is bound; IPv4 does not.
+void name_link(msghdr& message, const IpAddress& own, int link) {
+  if (own.family == IpFamily::kV4) {
     in_pktinfo info{};
     info.ipi_ifindex = link;
+    std::memcpy(&info.ipi_spec_dst, own.bytes.data(), sizeof info.ipi_spec_dst);
     put_control(message, IPPROTO_IP, IP_PKTINFO, info);
   } else {
     in6_pktinfo info{};
@@ -105,7 +108,9 @@ BurstSender::BurstSender(const Options& options, std::vector<int> sockets, Egres
       egress_(std::move(egress)),
       gso_on_(options.gso) {}
 
-std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounters& counters) {
+std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, Time now,
+                              UdpCounters& counters) {
+  now_ = now;
   std::size_t taken = 0;
   while (taken < packets.size()) {
     fill_batch(packets.subspan(taken));
@@ -152,7 +157,7 @@ bool BurstSender::resolve(const wire::TxPacket& packet, Destination& to) {
     return false;
   to.address = socket_address(address->ip,
                               static_cast<std::uint16_t>(ports[packet.path % ports.size()].value));
-  to.link = egress_.link_for(address->ip);
+  to.link = egress_.link_for(address->ip, now_);
   if (address->ip.is_link_local()) {
     to.address.v6.sin6_scope_id =
         options_.scope;  // the scope in the address is only valid on the peer
@@ -204,7 +209,7 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, Destination
     put_control(message, IPPROTO_IP, IP_TOS, tos);
   else
     put_control(message, IPPROTO_IPV6, IPV6_TCLASS, tos);
-  if (to.link != 0) name_link(message, options_.family, to.link);
+  if (to.link != 0) name_link(message, egress_.own(), to.link);
   if (run.size() > 1)
     put_control(message, SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(bytes_of(run.front())));
 }

@@ -15,6 +15,7 @@
 #include "datapath/address/ip_address.h"
 #include "datapath/udp/send/egress.h"
 #include "datapath/udp/udp_counters.h"
+#include "util/time.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {
@@ -37,7 +38,7 @@ class BurstSender {
   BurstSender(const Options& options, std::vector<int> sockets, Egress egress = Egress());
 
   // See Datapath::send.
-  std::size_t send(std::span<const wire::TxPacket> packets, UdpCounters& counters);
+  std::size_t send(std::span<const wire::TxPacket> packets, Time now, UdpCounters& counters);
 
   bool gso_on() const { return gso_on_; }
 
@@ -78,6 +79,7 @@ class BurstSender {
   std::vector<int> sockets_;
   Egress egress_;
   bool gso_on_;
+  Time now_{};
   Batch batch_;
 };
 
