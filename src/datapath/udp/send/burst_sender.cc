@@ -1,6 +1,6 @@
 // Sends runs of packets by system calls; see the header. Meaning of a failed call:
 //   EAGAIN        the send buffer is full: stop; the caller offers the rest again
-//   GSO rejected  the run is sent packet by packet; if that works, so are all later ones
+//   GSO rejected  the run is sent packet by packet; if that works, so are all runs for a while
 //   others        the kernel rejects this packet or run: lost, counted by reason
 #include "datapath/udp/send/burst_sender.h"
 
@@ -103,10 +103,7 @@ void name_link(msghdr& message, const IpAddress& own, int link) {
 }  // namespace
 
 BurstSender::BurstSender(const Options& options, std::vector<int> sockets, Egress egress)
-    : options_(options),
-      sockets_(std::move(sockets)),
-      egress_(std::move(egress)),
-      gso_on_(options.gso) {}
+    : options_(options), sockets_(std::move(sockets)), egress_(std::move(egress)) {}
 
 std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, Time now,
                               UdpCounters& counters) {
@@ -133,7 +130,7 @@ std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, Time now,
 std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) const {
   const wire::TxPacket& first = packets.front();
   const std::size_t segment = bytes_of(first);
-  if (!gso_on_ || segment == 0 || segment > options_.segment_bytes_max) return 1;
+  if (!gso_on() || segment == 0 || segment > options_.segment_bytes_max) return 1;
   const std::size_t most =
       std::min({packets.size(), kUdpBurstPacketsMax, kUdpBurstBytesMax / segment});
   std::size_t length = 1;
@@ -259,8 +256,16 @@ void BurstSender::count_error(int error, std::size_t packets, UdpCounters& count
   if (counter == &UdpCounters::tx_error_unreachable) egress_.forget();
 }
 
-// Sends a run that was rejected as a whole packet by packet. If the kernel accepts the packets, it
-// rejected the segmentation.
+void BurstSender::pause_gso() {
+  constexpr Duration kPauseMin = 1s;
+  constexpr Duration kPauseMax = 64s;
+  gso_pause_ = std::clamp(2 * gso_pause_, kPauseMin, kPauseMax);
+  gso_again_at_ = now_ + gso_pause_;
+}
+
+// Sends a run that was rejected as a whole packet by packet. If the kernel accepts its first
+// packet, which is as large as any, it rejected the segmentation. If it accepts only the last one,
+// which may be shorter, the others are too large for the route.
 std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters) {
   Destination to;
   resolve(run.front(), to);
@@ -273,7 +278,7 @@ std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCou
     ++counters.tx_syscalls;
     if (::sendmsg(sockets_[run.front().path], &message, MSG_DONTWAIT) >= 0) {
       count_sent(run.subspan(done, 1), counters);
-      gso_on_ = false;
+      if (done == 0 && gso_on()) pause_gso();
       ++done;
     } else if (is_would_block(errno)) {
       break;

@@ -40,7 +40,9 @@ class BurstSender {
   // See Datapath::send.
   std::size_t send(std::span<const wire::TxPacket> packets, Time now, UdpCounters& counters);
 
-  bool gso_on() const { return gso_on_; }
+  // False for 1 s after the kernel rejected segmentation, then for twice the time each, up to 64 s:
+  // a route or driver may reject it, and routes change.
+  bool gso_on() const { return options_.gso && now_ >= gso_again_at_; }
 
  private:
   static constexpr std::size_t kBatchMessages = 32;
@@ -74,12 +76,14 @@ class BurstSender {
   void build_message(std::span<const wire::TxPacket> run, Destination& to, msghdr& message,
                      iovec* pieces, Control& control) const;
   void count_error(int error, std::size_t packets, UdpCounters& counters);
+  void pause_gso();
 
   Options options_;
   std::vector<int> sockets_;
   Egress egress_;
-  bool gso_on_;
   Time now_{};
+  Time gso_again_at_ = Time::min();
+  Duration gso_pause_{0};  // the last one
   Batch batch_;
 };
 
