@@ -15,6 +15,7 @@ struct PathReport {
     kProhibited,       // ICMP: administratively prohibited
     kUnreachable,      // ICMP, or this host's kernel: host or network unreachable
     kNoRoute,          // this host's kernel has no route
+    kNoAddress,        // this host has lost the address from which packets are sent: `from`
     kNotPermitted,     // this host's packet filter does not permit sending
   };
   Kind kind = Kind::kNothing;

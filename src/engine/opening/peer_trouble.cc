@@ -70,6 +70,10 @@ Explanation explanation_of(const PeerTrouble& trouble) {
               fmt::format("choose interfaces on both hosts that reach each other "
                           "(NCCL_SOCKET_IFNAME), or add a route: see `ip route get {}`",
                           trouble.host)};
+    case Kind::kNoAddress:
+      return {fmt::format("this host no longer has its address {}", from),
+              "either it was removed or changed, as by a renewed DHCP lease or a network restart, "
+              "or its interface is gone: see `ip address` and the log of the network manager"};
     case Kind::kNotPermitted:
       return {"this host's packet filter rejects outgoing packets",
               fmt::format("let {} pass in the output rules (`nft list ruleset`, `iptables -S`)",

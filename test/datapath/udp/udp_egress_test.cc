@@ -65,4 +65,31 @@ TEST_CASE("packets follow an interface whose route is missing for a while, or th
   CHECK(links == std::vector<int>{first, first, 0, 0, 0, 0, second});
 }
 
+TEST_CASE("a device whose address was removed reports this") {
+  PathReport before, after;
+  const bool ran = in_namespace(two_cards(), [&] {
+    UdpOptions options = loopback_options();
+    options.local_ip = ip("10.20.1.1");
+    const auto datapath = open_datapath(options);
+    DeviceAddress peer;
+    peer.ip = ip("192.0.2.1");
+    peer.add(LocatorKind::kUdpPort, 50'000);
+    const wire::EndpointAddress to = encode(peer);
+    Packets packets(to);
+    packets.add(100);
+    datapath->send(packets.all());
+    before = datapath->last_report(to);
+    succeeds("ip addr del 10.20.1.1/24 dev e1");
+    datapath->send(packets.all());
+    after = datapath->last_report(to);
+  });
+  if (!ran) {
+    WARN("skipped: no network namespace here");
+    return;
+  }
+  CHECK(before.kind == PathReport::Kind::kNothing);
+  CHECK(after.kind == PathReport::Kind::kNoAddress);
+  CHECK(after.from == "10.20.1.1");
+}
+
 }  // namespace dlcp::datapath::test

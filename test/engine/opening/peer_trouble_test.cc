@@ -73,6 +73,9 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
        "choose interfaces on both hosts that reach each other (NCCL_SOCKET_IFNAME), or add a "
        "route: "
        "see `ip route get 10.0.0.2`"},
+      {silent(Kind::kNoAddress, "10.0.0.1"), "; this host no longer has its address 10.0.0.1",
+       "either it was removed or changed, as by a renewed DHCP lease or a network restart, or its "
+       "interface is gone: see `ip address` and the log of the network manager"},
       {silent(Kind::kNotPermitted, ""), "; this host's packet filter rejects outgoing packets",
        "let UDP ports 49152-65535 pass in the output rules (`nft list ruleset`, `iptables -S`)"},
   };
@@ -85,8 +88,9 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
 }
 
 TEST_CASE("no text claims that a process has ended if another cause is possible") {
-  for (const Kind kind : {Kind::kNothing, Kind::kPortUnreachable, Kind::kProhibited,
-                          Kind::kUnreachable, Kind::kNoRoute, Kind::kNotPermitted}) {
+  for (const Kind kind :
+       {Kind::kNothing, Kind::kPortUnreachable, Kind::kProhibited, Kind::kUnreachable,
+        Kind::kNoRoute, Kind::kNoAddress, Kind::kNotPermitted}) {
     for (const PeerTrouble& trouble : {silent(kind), rejected(kind), silent(kind, "")}) {
       const std::string text = explain(trouble).message();
       const auto ended = text.find("has ended");
