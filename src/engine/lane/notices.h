@@ -2,6 +2,7 @@
 // other engines of a context. take() is called under the lock, speak() without it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <utility>
@@ -31,14 +32,25 @@ class Notices {
     std::vector<std::pair<core::ContextId, Error>> failures;
   };
   Batch take() { return std::exchange(waiting_, {}); }
-  void speak(const Batch& batch) const {
+  // Exceptions of the receivers, which copy texts and may run out of memory, end only the notice
+  // that they belong to: callers are destructors and the helper thread.
+  void speak(const Batch& batch) const noexcept {
     for (const LogLine& line : batch.lines)
-      log_(line);
+      attempt([&] { log_(line); });
     for (const auto& [context, error] : batch.failures)
-      on_failure_(context, error);
+      attempt([&] { on_failure_(context, error); });
   }
 
  private:
+  template <class Call>
+  static void attempt(const Call& call) noexcept {
+    try {
+      call();
+    } catch (const std::exception&) {
+      // The notice was the report.
+    }
+  }
+
   Batch waiting_;
   const LogSink log_;
   const FailureSink on_failure_;
