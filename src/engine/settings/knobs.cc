@@ -74,7 +74,8 @@ constexpr Knob kKnobs[] = {
      "largest number of packets sent together on one path; 1 sprays packet by packet",
      [](Settings& s, const KnobValue& v) { s.burst_packets_max = v.integer; }},
     {"DLCP_MTU", KnobType::kInteger, "bytes", "0", 576, 65535, "the interface's", nullptr,
-     "largest IP packet to send, with IPv6 at least 596; both ends use the smaller value",
+     "largest IP packet to send, with IPv6 at least 596, over RoCE 24 more; both ends use the "
+     "smaller value",
      [](Settings& s, const KnobValue& v) { s.mtu = v.integer; }},
     {"DLCP_PEER_TIMEOUT", KnobType::kDuration, "s", "30", 0.1, 3600, nullptr, nullptr,
      "a peer that does not answer for this time counts as failed (ncclRemoteError)",

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
+#include "core/packet_size/packet_size.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/devices/roce/placement_plan.h"
 #include "engine/devices/roce/placement_trial.h"
@@ -18,10 +20,19 @@ constinit const Carrier kRoce{.name = "RoCE",
 namespace {
 
 // Payload size of an IP packet of `mtu` bytes; 0: no limit.
-std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
+Result<std::size_t> datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
   constexpr std::size_t kAboveIp = 8 + 12 + 8 + 4;  // UDP, BTH, DETH, ICRC
+  constexpr std::size_t kLeast = std::end(core::kCommonDatagrams)[-1];
   const std::size_t headers = (family == datapath::IpFamily::kV4 ? 20 : 40) + kAboveIp;
-  return mtu == 0 ? 0 : mtu - headers;
+  if (mtu == 0) return std::size_t{0};
+  if (mtu < kLeast + headers) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_MTU={} is too small for RoCE; with this address family it must "
+                             "be at least {}",
+                             mtu, kLeast + headers),
+                 "raise DLCP_MTU, or set DLCP_DATAPATH=udp on all ranks"};
+  }
+  return mtu - headers;
 }
 
 class RoceAccess final : public Access {
@@ -32,11 +43,13 @@ class RoceAccess final : public Access {
 
   const Carrier& over() const override { return kRoce; }
   Result<OpenedDevice> open(const Settings& settings) const override {
+    const auto bytes = datagram_bytes(port_.gid.ip.family, settings.mtu);
+    if (!bytes) return bytes.error();
     datapath::VerbsOptions options;
     options.port = port_;
     options.paths = settings.paths;
     options.tos = marks_of(settings);
-    options.datagram_bytes_max = datagram_bytes(port_.gid.ip.family, settings.mtu);
+    options.datagram_bytes_max = bytes.value();
     PlacementPlan plan = plan_of(settings);
     options.placement = plan.ability;
     auto opened = datapath::open_verbs(options);
