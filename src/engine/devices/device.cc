@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "datapath/verbs/verbs_options.h"
@@ -61,6 +62,11 @@ std::vector<Device> roce_devices_if_any(const Settings& settings) {
   return devices_of(std::move(ports), settings);
 }
 
+bool any_uses_roce(const std::vector<Device>& devices) {
+  return std::ranges::any_of(
+      devices, [](const Device& each) { return each.over(kRoce) != nullptr; });
+}
+
 }  // namespace
 
 const Access* Device::over(const Carrier& carrier) const {
@@ -104,9 +110,28 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
   return devices;
 }
 
+std::vector<LogLine> unused_settings(const Settings& settings, const std::vector<Device>& devices,
+                                     std::size_t lanes_most) {
+  std::vector<LogLine> lines;
+  if (auto unused = unused_hcas(settings, devices); unused) lines.push_back(std::move(*unused));
+  const auto add = [&](std::string_view knob, const char* why) {
+    const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
+    lines.push_back(
+        {LogLevel::kWarn, fmt::format("{}={} has no effect: {}", knob, set->value, why)});
+  };
+  if (!any_uses_roce(devices)) {
+    if (settings.gid_index != -1 && is_asked_for(settings, "DLCP_GID_INDEX"))
+      add("DLCP_GID_INDEX", "no device uses RoCE; see `dlcp doctor`");
+    if (settings.placement == PlacementChoice::kOn || settings.placement == PlacementChoice::kRc)
+      add("DLCP_ROCE_PLACEMENT", "no device uses RoCE; see `dlcp doctor`");
+  }
+  if (settings.bundle && lanes_most < 2)
+    add("DLCP_BUNDLE", "each device has one lane; set DLCP_LANES to 2 or more on all ranks");
+  return lines;
+}
+
 std::optional<LogLine> unused_hcas(const Settings& settings, const std::vector<Device>& devices) {
-  if (settings.datapath != DatapathChoice::kAuto || settings.hcas.empty() ||
-      std::ranges::any_of(devices, [](const Device& each) { return each.over(kRoce) != nullptr; }))
+  if (settings.datapath != DatapathChoice::kAuto || settings.hcas.empty() || any_uses_roce(devices))
     return std::nullopt;
   return unused_selection(settings, datapath::list_roce_ports());
 }

@@ -53,6 +53,10 @@ datapath::GpuAccess gpu_access(const std::vector<Device>& devices, std::size_t i
 
 Result<std::vector<Device>> choose_devices(const Settings& settings);
 
+// Log lines about settings of the user that have no effect with these devices, of which none has
+// more than `lanes_most` lanes.
+std::vector<LogLine> unused_settings(const Settings& settings, const std::vector<Device>& devices,
+                                     std::size_t lanes_most);
 // A log line if the settings name RDMA devices, but `devices` use UDP only.
 std::optional<LogLine> unused_hcas(const Settings& settings, const std::vector<Device>& devices);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "datapath/trace/tracing_datapath.h"
@@ -111,6 +112,7 @@ void Registry::refresh() {
     ways_.clear();
     if (!setup_->ok()) return;  // reported by listen, which fails the job
     const Setup& setup = setup_->value();
+    std::size_t lanes_most = 0;
     for (const Device& device : setup.devices) {
       auto& lanes = by_device_.emplace_back().lanes;
       for (const Carrier* carrier : carriers()) {
@@ -118,6 +120,7 @@ void Registry::refresh() {
             device.over(*carrier) != nullptr
                 ? lane_count(device, *carrier, setup.settings, usable_processors())
                 : 0;
+        lanes_most = std::max(lanes_most, count);
         for (std::size_t number = 0; number < count; ++number)
           lanes.push_back({carrier, number, count, {}, false});
       }
@@ -132,8 +135,8 @@ void Registry::refresh() {
            fmt::format("device {} {} {} Mbit/s MTU {}", device.name, to_string(device.ip),
                        device.properties.speed_mbps, device.properties.mtu)});
     }
-    if (auto unused = unused_hcas(setup.settings, setup.devices); unused)
-      lines.push_back(std::move(*unused));
+    std::ranges::move(unused_settings(setup.settings, setup.devices, lanes_most),
+                      std::back_inserter(lines));
     if (!setup.settings.fault.empty()) {
       lines.push_back({LogLevel::kWarn, fmt::format("DLCP_FAULT={} damages all traffic on "
                                                     "purpose; unset it outside of tests",

@@ -230,6 +230,12 @@ std::string unknown_line(const Settings& settings) {
       names);
 }
 
+bool is_asked_for(const Settings& settings, std::string_view knob) {
+  const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
+  return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
+         !set->origin.starts_with("NCCL_");
+}
+
 std::vector<std::string> effective_lines(const Settings& settings) {
   std::string set;
   std::string defaults;

@@ -109,6 +109,8 @@ Settings default_settings();
 // name is an error in the file; in the environment it is an error only if it resembles a knob.
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file);
 
+// True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own networks.
+bool is_asked_for(const Settings& settings, std::string_view knob);
 // A log line about settings.unknown, or "" if there are none.
 std::string unknown_line(const Settings& settings);
 

@@ -89,6 +89,24 @@ TEST_CASE("a request for RoCE prefers addresses of this network namespace") {
   CHECK_FALSE(ports_on_request(settings(), {}, {}));
 }
 
+TEST_CASE("a request for RoCE uses only ports on the interfaces that DLCP_IFNAME selects") {
+  const std::vector<RocePort> ports{port("mlx5_0", "ens1", {"10.0.0.5"}),
+                                    port("mlx5_1", "ens2", {"10.0.1.5"})};
+  const std::vector<InterfaceAddress> interfaces{interface("ens1", "10.0.0.5"),
+                                                 interface("ens2", "10.0.1.5")};
+  const auto named = [&](const char* variable, const char* value) {
+    Settings result = settings();
+    result.interfaces = value;
+    result.effective = {{"DLCP_IFNAME", value, variable}};
+    return ports_on_request(result, ports, interfaces);
+  };
+  CHECK(text_of(named("environment", "ens2").value()) == "mlx5_1 10.0.1.5;");
+  CHECK(text_of(named("NCCL_SOCKET_IFNAME", "ens2").value()) == "mlx5_0 10.0.0.5;mlx5_1 10.0.1.5;");
+  const auto none = named("environment", "eth0");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().what == "no usable RoCEv2 port is on an interface of DLCP_IFNAME=eth0");
+}
+
 TEST_CASE("a selection without a usable port is reported, with the variable that made it") {
   const auto selected = [](const char* variable, const char* value) {
     const auto no_file = [](const std::string&) -> Result<std::optional<std::string>> {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string_view>
 
 #include "datapath/name_selection.h"
 
@@ -13,11 +12,12 @@ namespace {
 
 constexpr const char* kHcaKnob = "DLCP_HCA";
 
-// True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own sockets.
-bool is_asked_for(const Settings& settings, std::string_view knob) {
-  const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
-  return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
-         !set->origin.starts_with("NCCL_");
+// Drops the ports on interfaces that DLCP_IFNAME does not select.
+void keep_selected(const Settings& settings, std::vector<datapath::RocePort>& ports) {
+  if (!is_asked_for(settings, "DLCP_IFNAME")) return;
+  const datapath::NameSelection wanted(settings.interfaces);
+  std::erase_if(ports,
+                [&](const datapath::RocePort& port) { return !wanted.selects(port.gid.netdev); });
 }
 
 bool is_global(const datapath::IpAddress& ip) {
@@ -38,8 +38,16 @@ Result<std::vector<datapath::RocePort>> ports_on_request(
   std::vector<datapath::RocePort> local = existing;
   datapath::keep_local_gids(local, datapath::addresses_of(interfaces));
   auto ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, local);
-  if (ports) return ports;
-  return datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
+  if (!ports) ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
+  if (!ports) return ports;
+  keep_selected(settings, ports.value());
+  if (ports->empty()) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("no usable RoCEv2 port is on an interface of DLCP_IFNAME={}",
+                             settings.interfaces),
+                 "see the line `rdma` of `dlcp doctor`, or select ports by DLCP_HCA only"};
+  }
+  return ports;
 }
 
 std::vector<datapath::RocePort> ports_without_request(
@@ -48,11 +56,7 @@ std::vector<datapath::RocePort> ports_without_request(
   datapath::keep_local_gids(existing, datapath::addresses_of(interfaces));
   auto ports = datapath::choose_roce_ports(settings.hcas, settings.gid_index, existing);
   if (!ports) return {};
-  if (is_asked_for(settings, "DLCP_IFNAME")) {
-    const datapath::NameSelection wanted(settings.interfaces);
-    std::erase_if(ports.value(),
-                  [&](const datapath::RocePort& port) { return !wanted.selects(port.gid.netdev); });
-  }
+  keep_selected(settings, ports.value());
   if (!settings.hcas.empty()) return std::move(ports).value();
   const auto has_global_address = [](const datapath::RocePort& port) {
     return is_global(port.gid.ip);
