@@ -1,7 +1,6 @@
 #include "engine/devices/registry.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "datapath/trace/tracing_datapath.h"
 #include "engine/host/clock.h"
+#include "engine/host/processors.h"
 #include "engine/settings/environment.h"
 #include "engine/trace/decision_notes.h"
 #include "util/system/open_files.h"
@@ -41,15 +41,6 @@ Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
   if (!text) return text.error();
   const std::vector<datapath::Interface> interfaces(devices.begin(), devices.end());
   return measured_devices(path, text.value(), interfaces);
-}
-
-// Number of processors that this process may run on.
-std::size_t usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0
-             ? static_cast<std::size_t>(CPU_COUNT(&set))
-             : 1;  // more than 1,024 processors, or the call is not permitted
 }
 
 // Further lanes leave the application half of the files that it may open: a job that runs out of
