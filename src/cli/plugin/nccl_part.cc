@@ -54,14 +54,10 @@ class PartOf final : public NcclPart {
     event.coll.sendBuff = call.input;
     return start(event);
   }
-  void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
-                        pid_t pid) override {
+  void* start_operation(void* collective, const nccl::ProfiledProxyOp& operation) override {
     if (!events_wanted()) return nullptr;
     Event event = of_type(nccl::kProfileProxyOp, collective);
-    event.proxyOp.pid = pid;
-    event.proxyOp.nSteps = steps;
-    event.proxyOp.chunkSize = chunk_bytes;
-    event.proxyOp.isSend = sends ? 1 : 0;
+    event.proxyOp = operation;
     return start(event);
   }
   void* start_step(void* operation, int step) override {
@@ -139,7 +135,13 @@ ResultCode NcclPart::callback(void** event, int type, void* phandle, std::int64_
 
 ProxyOperation::ProxyOperation(NcclPart& part, void* collective, int steps, bool sends,
                                int chunk_bytes, pid_t pid)
-    : part_(part), event_(part.start_operation(collective, steps, chunk_bytes, sends, pid)) {}
+    : part_(part),
+      event_(part.start_operation(collective, {.pid = pid,
+                                               .channelId = 0,
+                                               .peer = 0,
+                                               .nSteps = steps,
+                                               .chunkSize = chunk_bytes,
+                                               .isSend = sends ? 1 : 0})) {}
 
 ProxyOperation::~ProxyOperation() {
   part_.stop(event_);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "nccl/abi/profiler/profiler.h"
 #include "nccl/abi/types.h"
 
 namespace dlcp::cli {
@@ -47,8 +48,7 @@ class NcclPart {
   virtual nccl::ResultCode finalize() = 0;
   // An event is started only if the plugin's mask asks for it and its parent has been started.
   virtual void* start_collective(const CollectiveCall& call) = 0;
-  virtual void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
-                                pid_t pid) = 0;
+  virtual void* start_operation(void* collective, const nccl::ProfiledProxyOp& operation) = 0;
   virtual void* start_step(void* operation, int step) = 0;
   virtual void* start_kernel(void* collective, std::uint8_t channel) = 0;
   virtual void start_net_event(void* step, std::int64_t id, void* data) = 0;

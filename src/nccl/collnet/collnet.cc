@@ -28,21 +28,23 @@ GroupRequest& free_request(GroupComm& comm) {
 // repeats the call.
 CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
   if (!comm.part) {
-    bool contradicted = false;
-    const auto told = profiler::next_call(comm.context->comm_id(), bytes, type, contradicted);
-    if (contradicted && comm.context->first_to_say(kTopicLengths)) {
+    Unmatched unmatched = Unmatched::kNot;
+    const auto told = profiler::next_call(comm.context->comm_id(), bytes, type, unmatched);
+    if (unmatched != Unmatched::kNot && comm.context->first_to_say(kTopicLengths)) {
       say({engine::LogLevel::kWarn,
-           "direct exchange: the all-reduces that NCCL's profiler reports differ from those "
-           "that NCCL calls; whole buffers are exchanged"});
+           fmt::format("direct exchange: whole buffers are exchanged, because {}",
+                       words_for(unmatched))});
     }
     if (!told && comm.loss_ppm > 0 && comm.context->first_to_say(kTopicExact)) {
-      constexpr const char* kWhy =
-          "NCCL does not report tensor lengths (NCCL 2.28 or newer does, if no other profiler "
-          "is loaded and no communicator uses the connections of its parent, splitShare)";
-      say({engine::LogLevel::kInfo, fmt::format("direct exchange is exact despite its loss "
-                                                "budget: {}",
-                                                kWhy)});
-      comm.context->describe(comm.loss_ppm, kWhy);
+      const char* const why =
+          unmatched != Unmatched::kNot
+              ? words_for(unmatched)
+              : "NCCL does not report tensor lengths (NCCL 2.28 or newer does, if no other "
+                "profiler is loaded and no communicator uses the connections of its parent, "
+                "splitShare)";
+      say({engine::LogLevel::kInfo,
+           fmt::format("direct exchange is exact despite its loss budget: {}", why)});
+      comm.context->describe(comm.loss_ppm, why);
     }
     comm.part = told.value_or(CallPart{bytes, 0});
   }

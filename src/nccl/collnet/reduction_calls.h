@@ -23,6 +23,16 @@ struct CallPart {
   std::uint64_t reduction = 0;
 };
 
+// Why no call is considered known any more.
+enum class Unmatched : std::uint8_t {
+  kNot,        // calls are matched
+  kDiffers,    // the calls differ from what NCCL's profiler interface reports
+  kForm,       // all-reduces of another form than CollNet's chain
+  kForgotten,  // too many collectives at once
+};
+// Continues "whole buffers are exchanged, because ...".
+const char* words_for(Unmatched why);
+
 class ReductionCalls {
  public:
   // An operation of a collective's channel. `collective` is its number; `type` is NCCL's type of
@@ -35,8 +45,8 @@ class ReductionCalls {
     std::size_t steps = 0;
   };
   void on_operation(const Operation& operation);
-  // An all-reduce over CollNet has an unknown form, so further calls are unknown, too.
-  void on_unknown_form() { contradicted_ = true; }
+  // There is an all-reduce whose calls cannot be matched, so further calls are unknown, too.
+  void on_unknown(Unmatched why) { unmatched_ = unmatched_ == Unmatched::kNot ? why : unmatched_; }
   // From now on other communicators' calls may arrive in between, so all calls are unknown.
   void on_shared_connections();
 
@@ -44,8 +54,7 @@ class ReductionCalls {
   std::optional<std::size_t> next(std::size_t bytes, int type);
   // The number, counted from 1, of the all-reduce that the last next() referred to.
   std::uint64_t reduction() const { return told_; }
-  // True if NCCL's events did not match its calls; no call is considered known any more.
-  bool contradicted() const { return contradicted_; }
+  Unmatched unmatched() const { return unmatched_; }
 
  private:
   static constexpr std::size_t kChannelsPerCall = 8;
@@ -59,7 +68,7 @@ class ReductionCalls {
   std::deque<Reduction> started_;
   std::uint64_t announced_ = 0;
   std::uint64_t told_ = 0;
-  bool contradicted_ = false;
+  Unmatched unmatched_ = Unmatched::kNot;
   bool shared_ = false;
 };
 

@@ -64,38 +64,47 @@ EventTable::EventHandle EventTable::start_collective(Time now, const Collective&
   return handle(Kind::kCollective, number);
 }
 
-EventTable::EventHandle EventTable::start_operation(EventHandle collective, std::uint32_t steps,
-                                                    std::size_t chunk_bytes, bool sends) {
-  if (kind_of(collective) != Kind::kCollective) return 0;
+EventTable::EventHandle EventTable::start_operation(EventHandle collective,
+                                                    const ProfiledProxyOp& operation) {
   if (collective == point_to_point()) return handle(Kind::kOperation, kPointToPoint);
   const std::lock_guard lock(mutex_);
-  const StartedCollective* of = slot_of(collectives_, collective);
-  if (of == nullptr) return 0;
-  if (is_collnet(of->collective.algorithm)) {
-    note_reduction(*of, steps, chunk_bytes);
-    return 0;  // its messages do not use the net plugin
+  const StartedCollective* of =
+      kind_of(collective) == Kind::kCollective ? slot_of(collectives_, collective) : nullptr;
+  // CollNet's peer is the number after the last rank. Its messages do not use the net plugin.
+  if (static_cast<std::uint32_t>(operation.peer) == ranks_) {
+    note_reduction(of, operation);
+    return 0;
   }
+  if (of == nullptr || is_collnet(of->collective.algorithm)) return 0;
   const std::uint64_t number = ++operations_started_ & kNumberMask;
-  operations_[number % kOperationsMax] = {number, *of, steps, chunk_bytes, sends};
+  operations_[number % kOperationsMax] = {number, *of, static_cast<std::uint32_t>(operation.nSteps),
+                                          static_cast<std::size_t>(operation.chunkSize),
+                                          operation.isSend != 0};
   return handle(Kind::kOperation, number);
 }
 
-void EventTable::note_reduction(const StartedCollective& of, std::uint32_t steps,
-                                std::size_t chunk_bytes) {
-  const int type = of.collective.nccl_type;
-  if (of.collective.algorithm != Algorithm::kCollnetChain ||
-      of.collective.function != Function::kAllReduce || type < 0) {
-    reductions_.on_unknown_form();
+void EventTable::note_reduction(const StartedCollective* of, const ProfiledProxyOp& operation) {
+  if (of == nullptr) {
+    reductions_.on_unknown(Unmatched::kForgotten);
     return;
   }
-  const std::size_t element = collective::bytes_of(static_cast<collective::DataType>(type));
-  reductions_.on_operation({of.number, type, of.collective.count * element, chunk_bytes, steps});
+  if (of->collective.algorithm != Algorithm::kCollnetChain ||
+      of->collective.function != Function::kAllReduce || of->collective.nccl_type < 0) {
+    reductions_.on_unknown(Unmatched::kForm);
+    return;
+  }
+  const Collective& reduced = of->collective;
+  const std::size_t element =
+      collective::bytes_of(static_cast<collective::DataType>(reduced.nccl_type));
+  reductions_.on_operation({of->number, reduced.nccl_type, reduced.count * element,
+                            static_cast<std::size_t>(operation.chunkSize),
+                            static_cast<std::size_t>(operation.nSteps)});
 }
 
-std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, bool& contradicted) {
+std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, Unmatched& why_not) {
   const std::lock_guard lock(mutex_);
   const auto real = reductions_.next(bytes, type);
-  contradicted = reductions_.contradicted();
+  why_not = reductions_.unmatched();
   return real ? std::optional(CallPart{*real, reductions_.reduction()}) : std::nullopt;
 }
 

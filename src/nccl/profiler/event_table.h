@@ -3,8 +3,9 @@
 // step needs no entry, because its number is part of the handle.
 //
 // Two rings store the entries: if more are outstanding than fit, the oldest are overwritten and
-// their messages are exact. NCCL starts collectives on the application's threads, and all other
-// events on its progress threads.
+// their messages are exact. An overwritten all-reduce of direct exchange ends the matching of calls
+// (ReductionCalls), because the calls of the following ones would be taken for its own. NCCL starts
+// collectives on the application's threads, and all other events on its progress threads.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "nccl/abi/profiler/profiler.h"
 #include "nccl/abi/types.h"
 #include "nccl/collnet/reduction_calls.h"
 #include "nccl/loss/layer_order.h"
@@ -46,15 +48,15 @@ class EventTable {
   // The handle of a send and receive, which needs no entry either.
   static EventHandle point_to_point();
   EventHandle start_collective(Time now, const Collective& collective);
-  EventHandle start_operation(EventHandle collective, std::uint32_t steps, std::size_t chunk_bytes,
-                              bool sends);
+  // Its steps and chunk size must be positive.
+  EventHandle start_operation(EventHandle collective, const ProfiledProxyOp& operation);
   static EventHandle step_of(EventHandle operation, std::uint32_t step);
   std::optional<OpContext> find(EventHandle step);
 
   std::uint64_t comm_id() const { return comm_id_; }
   std::uint32_t ranks() const { return ranks_; }
   // See ReductionCalls.
-  std::optional<CallPart> next_call(std::size_t bytes, int type, bool& contradicted);
+  std::optional<CallPart> next_call(std::size_t bytes, int type, Unmatched& why_not);
   void on_shared_connections();
 
   void set_communicator_class(int communicator_class) {
@@ -75,7 +77,8 @@ class EventTable {
     bool sends = false;
   };
 
-  void note_reduction(const StartedCollective& of, std::uint32_t steps, std::size_t chunk_bytes);
+  // An operation with the network as its peer; `of` is null if its collective is unknown.
+  void note_reduction(const StartedCollective* of, const ProfiledProxyOp& operation);
 
   const std::uint64_t comm_id_;
   const std::uint32_t ranks_;

@@ -126,8 +126,8 @@ bool activated() {
 }
 
 std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
-                                  bool& contradicted) {
-  contradicted = false;
+                                  Unmatched& why_not) {
+  why_not = Unmatched::kNot;
   if (!in_use()) return std::nullopt;
   const std::lock_guard lock(mutex);
   EventTable* found = nullptr;
@@ -138,7 +138,7 @@ std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int 
       found = table;
     }
   }
-  return found == nullptr ? std::nullopt : found->next_call(bytes, type, contradicted);
+  return found == nullptr ? std::nullopt : found->next_call(bytes, type, why_not);
 }
 
 std::optional<OpContext> ask(void* phandle, int communicator_class) {
@@ -244,15 +244,11 @@ void* start_operation(void* context, void* collective, const ProfiledProxyOp& op
     Profile* const profile = Profile::active();
     const std::uint64_t given = as_number(collective);
     const std::uint64_t parent = profile == nullptr ? given : profile->recorder().inner_of(given);
-    const bool sends = operation.isSend != 0;
-    const std::uint64_t handle =
-        parent == 0 ? 0
-                    : table.start_operation(parent, static_cast<std::uint32_t>(operation.nSteps),
-                                            static_cast<std::size_t>(operation.chunkSize), sends);
-    return profile == nullptr
-               ? handle
-               : profile->recorder().start_operation(engine::steady_now(), given,
-                                                     operation.channelId, sends, handle);
+    const std::uint64_t handle = table.start_operation(parent, operation);
+    return profile == nullptr ? handle
+                              : profile->recorder().start_operation(engine::steady_now(), given,
+                                                                    operation.channelId,
+                                                                    operation.isSend != 0, handle);
   });
 }
 

@@ -36,9 +36,9 @@ bool activated();  // for loss
 // Payload size of the communicator's next call of direct exchange; nullopt if NCCL has not reported
 // it. (It is not requested if several ranks of the communicator are in this process, nor after
 // another communicator has begun to use the connections of this one.)
-// `contradicted` is set if the events do not match the calls.
+// `why_not` is set if no call of the communicator is considered known any more.
 std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
-                                  bool& contradicted);
+                                  Unmatched& why_not);
 
 // --- for the tables of each version ---
 ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int rank,

@@ -4,6 +4,7 @@
 #include "catch.h"
 
 using dlcp::nccl::ReductionCalls;
+using dlcp::nccl::Unmatched;
 
 namespace {
 
@@ -30,7 +31,7 @@ TEST_CASE("the calls of a tensor add up to its size, and the last has only the r
   }
   CHECK(sum == 1'200'000);
   CHECK_FALSE(calls.next(256 << 10, kFloat));  // no further call was announced
-  CHECK_FALSE(calls.contradicted());
+  CHECK(calls.unmatched() == Unmatched::kNot);
 }
 
 TEST_CASE("more than eight channels are combined in groups, step by step") {
@@ -68,14 +69,14 @@ TEST_CASE("after a contradiction the information is not used any more") {
     ReductionCalls calls;
     begin(calls, 1, 100'000, 2, 4096, 3);
     change(calls);
-    CHECK(calls.contradicted());
+    CHECK(calls.unmatched() != Unmatched::kNot);
     CHECK_FALSE(calls.next(2 * 4096, kFloat));
     begin(calls, 2, 100'000, 2, 4096, 3);
     CHECK_FALSE(calls.next(2 * 4096, kFloat));
   };
   contradicted_by([](ReductionCalls& calls) { calls.next(4096, kFloat); });          // another size
   contradicted_by([](ReductionCalls& calls) { calls.next(2 * 4096, kFloat + 1); });  // type
-  contradicted_by([](ReductionCalls& calls) { calls.on_unknown_form(); });
+  contradicted_by([](ReductionCalls& calls) { calls.on_unknown(Unmatched::kForm); });
   contradicted_by([](ReductionCalls& calls) {  // an operation in the middle
     calls.next(2 * 4096, kFloat);
     calls.on_operation({1, kFloat, 100'000, 4096, 3});

@@ -32,6 +32,15 @@ Collective any_collective(FuzzInput& input) {
   return out;
 }
 
+ProfiledProxyOp any_operation(FuzzInput& input) {
+  return {.pid = 0,
+          .channelId = input.take<std::uint8_t>(),
+          .peer = input.take<std::uint8_t>(),
+          .nSteps = input.take<std::uint16_t>(),
+          .chunkSize = input.take<int>(),
+          .isSend = input.take<bool>() ? 1 : 0};
+}
+
 void check(const LossTerms& terms, const OpContext& context,
            const std::optional<TransferAttributes>& attributes) {
   const Ruling ruling = judge(terms, context, attributes);
@@ -82,8 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(known[place] != 0, "a collective has a handle");
         break;
       case 1:
-        known[place] = table.start_operation(handle, input.take<std::uint16_t>(),
-                                             input.take<std::uint32_t>(), input.take<bool>());
+        known[place] = table.start_operation(handle, any_operation(input));
         break;
       case 2:
         known[place] = EventTable::step_of(handle, input.take<std::uint32_t>());

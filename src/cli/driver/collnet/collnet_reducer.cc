@@ -40,9 +40,15 @@ void CollNetReducer::announce() {
   call.count = calls_.bytes() / reduction_.element_bytes();
   call.channels = 0;  // as NCCL leaves it for CollNet
   void* const collective = nccl_->start_collective(call);
-  const auto steps = static_cast<int>(calls_.count() / calls_.groups());
-  for (std::size_t i = 0; i < 2 * channels_; i++)
-    nccl_->start_operation(collective, steps, static_cast<int>(calls_.chunk()), false, getpid());
+  for (std::size_t i = 0; i < 2 * channels_; i++) {
+    nccl_->start_operation(collective,
+                           {.pid = getpid(),
+                            .channelId = static_cast<std::uint8_t>(i / 2),
+                            .peer = static_cast<int>(ranks_),  // NCCL's number for the network
+                            .nSteps = static_cast<int>(calls_.count() / calls_.groups()),
+                            .chunkSize = static_cast<int>(calls_.chunk()),
+                            .isSend = 0});
+  }
 }
 
 bool CollNetReducer::step(const void* input, void* output) {
