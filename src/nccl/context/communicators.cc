@@ -1,5 +1,7 @@
 #include "nccl/context/communicators.h"
 
+#include <algorithm>
+
 namespace dlcp::nccl {
 
 Communicators& Communicators::of_process() {
@@ -31,13 +33,22 @@ std::uint32_t Communicators::ranks(const Context& context) {
   return found != entries_.end() ? found->second.ranks : 0;
 }
 
-bool Communicators::learn_ranks(std::uint64_t comm_id, std::size_t ranks) {
+bool Communicators::shared() {
+  if (sharing_.load(std::memory_order_relaxed) > 0) return true;
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(entries_, [](const auto& each) {
+    return each.second.spans_hosts && !each.second.context->was_used();
+  });
+}
+
+bool Communicators::learn_ranks(std::uint64_t comm_id, std::size_t ranks, std::size_t nodes) {
   const std::lock_guard lock(mutex_);
   bool known = false;
   for (auto& [id, entry] : entries_) {
     if (entry.context->comm_id() == comm_id) {
       known = true;
       entry.ranks = static_cast<std::uint32_t>(ranks);
+      entry.spans_hosts = nodes > 1;
     }
   }
   sharing_ += known ? 0 : 1;

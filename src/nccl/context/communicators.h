@@ -29,10 +29,11 @@ class Communicators {
 
   // Called by the tuner. False if the communicator has no context: it then uses another one's
   // connections, until not_shared().
-  bool learn_ranks(std::uint64_t comm_id, std::size_t ranks);
+  bool learn_ranks(std::uint64_t comm_id, std::size_t ranks, std::size_t nodes);
   void not_shared() { --sharing_; }
-  // True if a connection may carry more than one communicator.
-  bool shared() const { return sharing_.load(std::memory_order_relaxed) > 0; }
+  // True if a connection may carry more than one communicator: one of several hosts has no context,
+  // or has not used its context. With NCCL 2.28.3 it may then use another one's connections.
+  bool shared();
 
   // Called by the profiler, for monitoring. False if the communicator has no context.
   bool learn_rank(std::uint64_t comm_id, int rank, int ranks);
@@ -42,6 +43,7 @@ class Communicators {
     Context* context = nullptr;
     std::uint32_t budget_ppm = 0;
     std::uint32_t ranks = 0;  // 0: unknown so far
+    bool spans_hosts = false;
   };
 
   std::mutex mutex_;

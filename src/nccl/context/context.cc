@@ -107,6 +107,7 @@ void Context::fail(const Error& error) {
 }
 
 void Context::object_opened() {
+  was_used_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   ++open_objects_;
 }

@@ -55,6 +55,8 @@ class Context {
   // The algorithm of all-reduces, or why direct exchange is not used; `blocks` may be null.
   void describe_all_reduce(const std::string& words,
                            const std::shared_ptr<const engine::BlockTally>& blocks);
+  // True once an object was opened.
+  bool was_used() const { return was_used_.load(std::memory_order_relaxed); }
   // True on the first call with this topic.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
@@ -112,6 +114,7 @@ class Context {
   bool finished_ = false;  // finish() was called
   std::atomic<std::uint32_t> said_{0};
   std::atomic<bool> may_lose_{false};
+  std::atomic<bool> was_used_{false};
 };
 
 }  // namespace dlcp::nccl

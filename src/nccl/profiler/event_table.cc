@@ -70,10 +70,9 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective,
   const std::lock_guard lock(mutex_);
   const StartedCollective* of =
       kind_of(collective) == Kind::kCollective ? slot_of(collectives_, collective) : nullptr;
-  // CollNet's peer is the number after the last rank. Its messages do not use the net plugin.
-  if (static_cast<std::uint32_t>(operation.peer) == ranks_) {
+  if (goes_to_network(operation)) {
     note_reduction(of, operation);
-    return 0;
+    return 0;  // its messages do not use the net plugin
   }
   if (of == nullptr || is_collnet(of->collective.algorithm)) return 0;
   const std::uint64_t number = ++operations_started_ & kNumberMask;

@@ -50,6 +50,10 @@ class EventTable {
   EventHandle start_collective(Time now, const Collective& collective);
   // Its steps and chunk size must be positive.
   EventHandle start_operation(EventHandle collective, const ProfiledProxyOp& operation);
+  // True for an operation of CollNet, whose peer is the number after the last rank.
+  bool goes_to_network(const ProfiledProxyOp& operation) const {
+    return static_cast<std::uint32_t>(operation.peer) == ranks_;
+  }
   static EventHandle step_of(EventHandle operation, std::uint32_t step);
   std::optional<OpContext> find(EventHandle step);
 

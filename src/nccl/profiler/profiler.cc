@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "engine/host/clock.h"
+#include "nccl/collnet/direct_terms.h"
 #include "nccl/context/communicators.h"
 
 namespace dlcp::nccl::profiler {
@@ -78,9 +79,11 @@ std::uint64_t step_in_table(std::uint64_t step) {
   return EventTable::step_of(profile->recorder().inner_of(step), Recorder::step_number(step));
 }
 
-// A communicator without a context makes its all-reduces through another one's connections
-// (splitShare). NCCL does not say through which, so no table can tell its own calls from them any
-// more. Called with the mutex.
+// A communicator that shares another one's connections (splitShare) makes its all-reduces through
+// them. NCCL does not say whose they are, so no table can tell its own calls from them any more.
+// Such a communicator has no context, but NCCL 2.28.3 gives it one, which its connections do not
+// use: there it is recognised by an all-reduce over the network without a group of its own.
+// Called with the mutex.
 void stop_matching_calls() {
   for (std::size_t i = 0; i < tables_end; ++i)
     if (EventTable* const table = tables[i].load(std::memory_order_relaxed))
@@ -245,6 +248,10 @@ void* start_operation(void* context, void* collective, const ProfiledProxyOp& op
     const std::uint64_t given = as_number(collective);
     const std::uint64_t parent = profile == nullptr ? given : profile->recorder().inner_of(given);
     const std::uint64_t handle = table.start_operation(parent, operation);
+    if (table.goes_to_network(operation) && !DirectGroups::of_process().find(table.comm_id())) {
+      const std::lock_guard lock(mutex);
+      stop_matching_calls();
+    }
     return profile == nullptr ? handle
                               : profile->recorder().start_operation(engine::steady_now(), given,
                                                                     operation.channelId,

@@ -136,7 +136,7 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::s
     auto tuned = std::make_unique<Tuned>();
     tuned->comm_id = comm_id;
     tuned->asks_for_group = comm_id != 0 && ranks == nodes;
-    tuned->shares = comm_id != 0 && !Communicators::of_process().learn_ranks(comm_id, ranks);
+    tuned->shares = comm_id != 0 && !Communicators::of_process().learn_ranks(comm_id, ranks, nodes);
     const auto setup = engine::Registry::of_process().setup();
     tuned->assumed = {static_cast<std::uint32_t>(nodes), kSpeedAssumed,
                       setup->ok() && always_direct(setup->value().settings)};

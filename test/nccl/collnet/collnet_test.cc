@@ -333,8 +333,20 @@ TEST_CASE("the lengths of a parent's all-reduces do not cut those of a child tha
   group.all_reduce(inputs, results);
   CHECK(unchanged() == 2 * (kCount - kShorter));  // alone, the parent's own lengths are used
   announce();
-  Profiled child(*fixture.plugin, kChild);
-  announce();
+  SECTION("which has no context") {
+    Profiled child(*fixture.plugin, kChild);
+    announce();
+  }
+  SECTION("which has a context that its connections do not use (NCCL 2.28.3)") {
+    void* unused = nullptr;
+    dlcp::nccl::NetCommConfigV12 config{-1};
+    REQUIRE(fixture.plugin->net().init(&unused, kChild, &config, logger, nullptr) ==
+            ResultCode::kSuccess);
+    Profiled child(*fixture.plugin, kChild);
+    child.announce(kCount, kCount * 4);
+    announce();
+    fixture.plugin->net().finalize(unused);
+  }
   results.assign(2, std::vector<float>(kCount, -99));
   group.all_reduce(inputs, results);  // the child's call
   CHECK(unchanged() == 0);

@@ -209,6 +209,22 @@ TEST_CASE("with another profiler than DLCP's, only ReduceScatter of a stated typ
     hop.drop_tuners();
     CHECK(total(hop.run(reduce_scatter())) > 0);
   }
+  SECTION("nor may share them, as one whose context is not used (NCCL 2.28.3)") {
+    RingHop hop({.profiler_version = 0, .communicator_class = fp32});
+    hop.take_tuner(77, 4);
+    auto other = dlcp::cli::LoadedPlugin::open(DLCP_PLUGIN_PATH, 12);
+    REQUIRE(other.ok());
+    auto& net = other.value().net();
+    REQUIRE(net.init(78, logger) == dlcp::nccl::ResultCode::kSuccess);
+    hop.take_tuner(78, 2);
+    CHECK(total(hop.run(reduce_scatter())) == 0);
+    Handle handle;
+    void* listener = nullptr;
+    REQUIRE(net.listen(0, handle.data(), &listener) == dlcp::nccl::ResultCode::kSuccess);
+    CHECK(total(hop.run(reduce_scatter())) > 0);
+    net.close_listen(listener);
+    net.finalize();
+  }
   SECTION("not without the data type") {
     RingHop hop(
         {.profiler_version = 0, .communicator_class = dlcp::encode({.budget_ppm = 200'000})});
