@@ -11,7 +11,9 @@ Communicators& Communicators::of_process() {
 
 void Communicators::add(Context& context, std::uint32_t budget_ppm) {
   const std::lock_guard lock(mutex_);
-  entries_[context.id()] = {&context, budget_ppm, 0};
+  Entry& entry = entries_[context.id()];  // each connect adds it again
+  entry.context = &context;
+  entry.budget_ppm = budget_ppm;
 }
 
 void Communicators::forget(const Context& context) {

@@ -225,6 +225,10 @@ TEST_CASE("with another profiler than DLCP's, only ReduceScatter of a stated typ
     net.close_listen(listener);
     net.finalize();
   }
+  SECTION("also if it connects after NCCL has loaded the tuner, as by default") {
+    RingHop hop({.profiler_version = 0, .communicator_class = fp32, .tuner_is_first = true});
+    CHECK(total(hop.run(reduce_scatter())) > 0);
+  }
   SECTION("not without the data type") {
     RingHop hop(
         {.profiler_version = 0, .communicator_class = dlcp::encode({.budget_ppm = 200'000})});

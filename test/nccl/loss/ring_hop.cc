@@ -52,6 +52,7 @@ RingHop::RingHop(const HopOptions& options) {
               nccl::ResultCode::kSuccess);
     }
   }
+  if (options.tuner_is_first) take_tuner(77, static_cast<std::size_t>(options.ranks));
   connect(*sides_[0], *sides_[1], &sides_[0]->comm, &sides_[1]->comm, &listeners_[0]);
   connect(*sides_[1], *sides_[0], &sides_[1]->back, &sides_[0]->back, &listeners_[1]);
 }

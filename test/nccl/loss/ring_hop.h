@@ -21,6 +21,7 @@ struct HopOptions {
   std::uint64_t profiled_comm_id = 77;  // 77 is the network's; another: a child of ncclCommSplit
   int communicator_class = -1;
   std::optional<int> receiver_communicator_class = std::nullopt;  // if different from the sender's
+  bool tuner_is_first = false;  // take_tuner() before the connections are made
 };
 
 struct HopRun {
