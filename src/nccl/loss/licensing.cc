@@ -27,6 +27,7 @@ std::string name_of(const Context& context) {
 Licensing::Licensing(Context& context, int communicator_class)
     : context_(&context),
       nccl_buffer_bytes_(engine::nccl_simple_buffer_bytes()),
+      comm_id_(context.comm_id()),
       communicator_class_(communicator_class) {
   const auto setup = context.setup();
   if (setup->ok()) {
@@ -52,21 +53,20 @@ Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
     if (const Exact why = ruled_out(*attributes); why != Exact::kNot) return {why, {}};
   }
   if (!profiler::in_use()) return decide_by_attributes(attributes);
-  const auto context = profiler::ask(phandle, communicator_class_);
+  const auto context = profiler::ask(phandle, comm_id_, communicator_class_);
   if (!context || (context->operation != 0 && context->sends != sends))
     return {Exact::kUnknown, {}};
   if (context->operation != 0 && context->operation != operation_) {
     operation_ = context->operation;
     ++collectives_;
   }
-  if (communicator_class_ == kUndefined && context->communicator_class != kUndefined) {
+  if (comm_id_ == 0) comm_id_ = context->comm_id;
+  const bool split = context->operation != 0 && context->comm_id != comm_id_;
+  if (!split && communicator_class_ == kUndefined && context->communicator_class != kUndefined) {
     communicator_class_ = context->communicator_class;
     terms_ = loss_terms(process_budget_ppm_, communicator_class_);
   }
-  // With splitShare, a child communicator uses its parent's connections.
-  const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
-  if (split && context->operation != 0 && terms_.from_communicator_class)
-    return {Exact::kSplit, {}};
+  if (split && terms_.from_communicator_class) return {Exact::kSplit, {}};
   const Ruling ruling = judge(terms_, *context, attributes);
   if (ruling.exact == Exact::kNot && !sends && !cut_as_known(*context, bytes, nccl_buffer_bytes_))
     return {Exact::kSteps, {}};

@@ -36,6 +36,9 @@ class Licensing {
   std::uint32_t process_budget_ppm_ = 0;
   std::size_t bytes_min_ = 0;
   std::size_t nccl_buffer_bytes_;
+  // The communicator that the connection was made for; others share it (splitShare). 0: unknown.
+  // Before version 11 it is the one of the first message that NCCL identifies.
+  std::uint64_t comm_id_;
   int communicator_class_;
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message

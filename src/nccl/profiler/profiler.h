@@ -30,8 +30,9 @@ void deactivate(Reason reason);
 bool in_use();
 // nullopt if NCCL does not identify the transfer. `phandle` is the argument of isend or irecv and
 // may be null. `communicator_class` is the connection's value, if known; it is remembered for
-// connections that were not given it (interface version 10 gives it to one side only).
-std::optional<OpContext> ask(void* phandle, int communicator_class);
+// other connections of its communicator `comm_id` (0: the answer's) that were not given it
+// (interface version 10 gives it to one side only).
+std::optional<OpContext> ask(void* phandle, std::uint64_t comm_id, int communicator_class);
 bool activated();  // for loss
 // Payload size of the communicator's next call of direct exchange; nullopt if NCCL has not reported
 // it. (It is not requested if several ranks of the communicator are in this process, nor after

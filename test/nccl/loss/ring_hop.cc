@@ -67,6 +67,7 @@ RingHop::~RingHop() {
   sides_[1]->net().close_listen(listeners_[0]);
   sides_[0]->net().close_listen(listeners_[1]);
   for (const auto& side : sides_) {
+    if (side->child != nullptr) side->child->finalize();
     if (side->part != nullptr) side->part->finalize();
     side->net().finalize();
   }
@@ -141,6 +142,13 @@ std::unique_ptr<cli::ProxyOperation> RingHop::start(int side, const HopRun& run)
   const auto i = static_cast<std::size_t>(side);
   cli::NcclPart* part = sides_[i]->part.get();
   if (part == nullptr) return nullptr;
+  if (run.of_child) {
+    if (sides_[i]->child == nullptr) {
+      sides_[i]->child = sides_[i]->plugin.nccl_part(part->version());
+      REQUIRE(sides_[i]->child->init(78, 4, side, logger) == nccl::ResultCode::kSuccess);
+    }
+    part = sides_[i]->child.get();
+  }
   void* collective =
       run.collective[i] != nullptr ? run.collective[i] : part->start_collective(run.call);
   return std::make_unique<cli::ProxyOperation>(*part, collective, run.steps, side == 0,

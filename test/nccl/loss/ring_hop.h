@@ -34,6 +34,7 @@ struct HopRun {
   bool tells_attributes = true;
   std::optional<cli::AttributeBits> attributes = std::nullopt;
   bool proxy_of_other_process = false;
+  bool of_child = false;  // of another communicator, which shares the connections (splitShare)
   void* collective[2] = {nullptr, nullptr};  // captured earlier (CUDA graph)
 };
 
@@ -62,6 +63,7 @@ class RingHop {
     cli::NetPlugin& net() { return plugin.net(); }
     cli::LoadedPlugin plugin;
     std::unique_ptr<cli::NcclPart> part;
+    std::unique_ptr<cli::NcclPart> child;  // if an operation was one of a child
     void* comm = nullptr;
     void* back = nullptr;  // connection in the other direction
     std::vector<std::byte> memory;
