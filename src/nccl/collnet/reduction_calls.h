@@ -7,7 +7,9 @@
 //   groups = ceil(channels / 8); call k is step k / groups of group k % groups, and begins at
 //   (step * channels + 8 * group) * chunk of the tensor.
 // This was observed, not documented (NCCL 2.28 to 2.30), so every call is compared with it. After
-// the first mismatch, no call is considered known.
+// the first mismatch, no call is considered known. One is that NCCL divides the channels of an
+// all-reduce among several processes of a host: then this process does not have all channels, and
+// the number of steps is not that of its own.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +30,7 @@ enum class Unmatched : std::uint8_t {
   kNot,        // calls are matched
   kDiffers,    // the calls differ from what NCCL's profiler interface reports
   kForm,       // all-reduces of another form than CollNet's chain
+  kDivided,    // other processes of the host have some of the channels
   kForgotten,  // too many collectives at once
 };
 // Continues "whole buffers are exchanged, because ...".
@@ -39,6 +42,7 @@ class ReductionCalls {
   // its `tensor_bytes`.
   struct Operation {
     std::uint64_t collective = 0;
+    std::size_t channel = 0;
     int type = 0;
     std::size_t tensor_bytes = 0;
     std::size_t chunk_bytes = 0;
@@ -58,10 +62,13 @@ class ReductionCalls {
 
  private:
   static constexpr std::size_t kChannelsPerCall = 8;
+  struct Reduction;
+  static bool is_divided(const Reduction& reduction);
   struct Reduction {
     Operation of;
     std::size_t operations = 0;
-    std::size_t calls = 0;  // so far
+    std::size_t channels_end = 0;  // the highest channel + 1
+    std::size_t calls = 0;         // so far
     std::uint64_t number = 0;
   };
 

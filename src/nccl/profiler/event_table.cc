@@ -95,8 +95,8 @@ void EventTable::note_reduction(const StartedCollective* of, const ProfiledProxy
   const Collective& reduced = of->collective;
   const std::size_t element =
       collective::bytes_of(static_cast<collective::DataType>(reduced.nccl_type));
-  reductions_.on_operation({of->number, reduced.nccl_type, reduced.count * element,
-                            static_cast<std::size_t>(operation.chunkSize),
+  reductions_.on_operation({of->number, operation.channelId, reduced.nccl_type,
+                            reduced.count * element, static_cast<std::size_t>(operation.chunkSize),
                             static_cast<std::size_t>(operation.nSteps)});
 }
 

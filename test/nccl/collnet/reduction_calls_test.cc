@@ -1,6 +1,8 @@
 // Calls of the collective plugin matched with the information from NCCL's profiler interface.
 #include "nccl/collnet/reduction_calls.h"
 
+#include <vector>
+
 #include "catch.h"
 
 using dlcp::nccl::ReductionCalls;
@@ -13,7 +15,7 @@ constexpr int kFloat = 7;
 void begin(ReductionCalls& calls, std::uint64_t number, std::size_t tensor_bytes,
            std::size_t channels, std::size_t chunk, std::size_t steps) {
   for (std::size_t i = 0; i < 2 * channels; ++i)
-    calls.on_operation({number, kFloat, tensor_bytes, chunk, steps});
+    calls.on_operation({number, i / 2, kFloat, tensor_bytes, chunk, steps});
 }
 
 }  // namespace
@@ -67,11 +69,11 @@ TEST_CASE("all-reduces are matched in the order in which they were announced") {
 TEST_CASE("after a contradiction the information is not used any more") {
   const auto contradicted_by = [](auto&& change) {
     ReductionCalls calls;
-    begin(calls, 1, 100'000, 2, 4096, 3);
+    begin(calls, 1, 20'000, 2, 4096, 3);
     change(calls);
     CHECK(calls.unmatched() != Unmatched::kNot);
     CHECK_FALSE(calls.next(2 * 4096, kFloat));
-    begin(calls, 2, 100'000, 2, 4096, 3);
+    begin(calls, 2, 20'000, 2, 4096, 3);
     CHECK_FALSE(calls.next(2 * 4096, kFloat));
   };
   contradicted_by([](ReductionCalls& calls) { calls.next(4096, kFloat); });          // another size
@@ -79,13 +81,31 @@ TEST_CASE("after a contradiction the information is not used any more") {
   contradicted_by([](ReductionCalls& calls) { calls.on_unknown(Unmatched::kForm); });
   contradicted_by([](ReductionCalls& calls) {  // an operation in the middle
     calls.next(2 * 4096, kFloat);
-    calls.on_operation({1, kFloat, 100'000, 4096, 3});
+    calls.on_operation({1, 0, kFloat, 20'000, 4096, 3});
   });
   contradicted_by([](ReductionCalls& calls) {  // channels that are divided differently
-    calls.on_operation({1, kFloat, 100'000, 8192, 3});
+    calls.on_operation({1, 0, kFloat, 20'000, 8192, 3});
   });
   contradicted_by([](ReductionCalls& calls) {  // one direction without the other
-    calls.on_operation({1, kFloat, 100'000, 4096, 3});
+    calls.on_operation({1, 0, kFloat, 20'000, 4096, 3});
     calls.next(2 * 4096, kFloat);
   });
+}
+
+TEST_CASE("if other processes of the host have some of the channels, no call is known") {
+  const auto divided = [](const std::vector<std::size_t>& channels, std::size_t tensor_bytes,
+                          std::size_t steps) {
+    ReductionCalls calls;
+    for (const std::size_t channel : channels)
+      for (int direction = 0; direction < 2; ++direction)
+        calls.on_operation({1, channel, kFloat, tensor_bytes, 4096, steps});
+    const bool known = calls.next(channels.size() * 4096, kFloat).has_value();
+    CHECK(calls.unmatched() == (known ? Unmatched::kNot : Unmatched::kDivided));
+    return !known;
+  };
+  CHECK_FALSE(divided({0, 1}, 3 * 4096, 2));
+  CHECK(divided({0, 2}, 4096 + 1, 1));        // of four; the second chunk is another process's
+  CHECK(divided({1}, 4096 + 1024, 1));        // of two
+  CHECK(divided({0}, 4096 + 1024, 1));        // of two: one step, although it exceeds one chunk
+  CHECK_FALSE(divided({0, 1}, 2 * 4096, 1));  // all of the tensor is in these two, if of four
 }
