@@ -21,6 +21,7 @@ Algorithm algorithm_named(const char* name) {
          : word == "TREE"           ? Algorithm::kTree
          : word == "COLLNET_CHAIN"  ? Algorithm::kCollnetChain
          : word == "COLLNET_DIRECT" ? Algorithm::kCollnetDirect
+         : word == "NVLS"           ? Algorithm::kNvls
                                     : Algorithm::kOther;
 }
 

@@ -22,6 +22,7 @@ enum class Algorithm : std::uint8_t {
   kRing = 1,
   kCollnetDirect = 2,
   kCollnetChain = 3,
+  kNvls = 4,  // between hosts it uses CollNet
   kOther = 255
 };
 enum class Protocol : std::uint8_t { kLl = 0, kLl128 = 1, kSimple = 2, kOther = 255 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/devices/registry.h"
 #include "nccl/context/communicators.h"
@@ -115,17 +116,25 @@ std::size_t chunk_bytes(const DirectTerms& terms, std::size_t bytes, std::size_t
 
 void correct_collnet(const DirectTerms& terms, std::size_t bytes, std::span<float> costs,
                      std::size_t protocols) {
-  for (const Algorithm algorithm : {Algorithm::kCollnetDirect, Algorithm::kCollnetChain}) {
+  if (protocols <= kSimple || terms.ranks < 2) return;
+  // The chain comes first: its tensor lengths are known, and NCCL takes the first of equal costs.
+  std::vector<float*> ours;
+  for (const Algorithm algorithm :
+       {Algorithm::kCollnetChain, Algorithm::kCollnetDirect, Algorithm::kNvls}) {
     const std::size_t at = static_cast<std::size_t>(algorithm) * protocols + kSimple;
-    if (protocols <= kSimple || at >= costs.size() || !(costs[at] >= 0)) continue;
-    if (terms.always)
-      costs[at] = 0;
-    else if (terms.ranks <= 2)  // as many steps and bytes as a ring
-      costs[at] = kNotAllowed;
-    else
-      costs[at] = static_cast<float>(
-          std::max(direct_us(terms, bytes) - repairs_saved_us(terms, bytes), kStepUs));
+    if (at < costs.size() && costs[at] >= 0) ours.push_back(&costs[at]);
   }
+  if (ours.empty()) return;
+  const double estimate =
+      std::max(direct_us(terms, bytes) - repairs_saved_us(terms, bytes), kStepUs);
+  for (float* const cost : ours)
+    *cost = kNotAllowed;
+  // Two ranks exchange as many steps and bytes in a ring.
+  const bool has_others = std::ranges::any_of(costs, [](float cost) { return cost >= 0; });
+  if (terms.always)
+    *ours.front() = 0;
+  else if (terms.ranks > 2 || !has_others)
+    *ours.front() = static_cast<float>(estimate);
 }
 
 ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::size_t nodes,

@@ -41,8 +41,9 @@ double repairs_saved_us(const DirectTerms& terms, std::size_t bytes);
 // switches.
 std::size_t chunk_bytes(const DirectTerms& terms, std::size_t bytes, std::size_t channels,
                         std::size_t chunk);
-// Replaces NCCL's own costs of its CollNet algorithms by that value, where they are allowed.
-// Between two ranks it disallows them; with DirectTerms::always it makes them the cheapest.
+// Replaces NCCL's own costs of its CollNet algorithms by that value: COLLNET_CHAIN is left if it is
+// allowed, else COLLNET_DIRECT, else NVLS. Between two ranks it disallows all, if another algorithm
+// is allowed; with DirectTerms::always it makes the one that is left the cheapest.
 void correct_collnet(const DirectTerms& terms, std::size_t bytes, std::span<float> costs,
                      std::size_t protocols);
 

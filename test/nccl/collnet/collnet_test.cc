@@ -222,6 +222,7 @@ TEST_CASE("the tuner finds a group by its communicator, or by the number of node
             ResultCode::kSuccess);
     std::array<float, 7 * 3> costs;
     costs.fill(dlcp::nccl::kNotAllowed);
+    costs[1 * 3 + 2] = 1000;  // a ring
     costs[3 * 3 + 2] = 1;
     int channels = 0;
     REQUIRE(tuner.getCollInfo(context, 4, 1 << 20, 1, reinterpret_cast<float**>(costs.data()), 7, 3,

@@ -109,6 +109,40 @@ TEST_CASE("between two ranks direct exchange gains nothing, unless it is request
   CHECK(table[kChain] == 0);
 }
 
+TEST_CASE("CollNet stays allowed between two ranks if the user has excluded everything else") {
+  constexpr std::size_t kChain = 3 * kProtocols + 2;
+  const DirectTerms two{.ranks = 2, .speed_mbps = 100'000};
+  std::vector<float> table(7 * kProtocols, kNotAllowed);
+  table[kChain] = 5;  // NCCL_ALGO=CollnetChain
+  tuner::correct_collnet(two, 1 << 20, table, kProtocols);
+  CHECK(table[kChain] == Approx(tuner::direct_us(two, 1 << 20)));
+}
+
+TEST_CASE("of NCCL's CollNet algorithms one is left, the chain if it is allowed") {
+  constexpr std::size_t kDirect = 2 * kProtocols + 2, kChain = 3 * kProtocols + 2,
+                        kNvls = 4 * kProtocols + 2, kNvlsTree = 5 * kProtocols + 2;
+  const auto corrected = [&](bool always, bool has_chain, bool has_direct, std::uint32_t ranks) {
+    auto table = costs(100, 90);
+    if (has_chain) table[kChain] = 5;
+    if (has_direct) table[kDirect] = 5;
+    table[kNvls] = 5;
+    table[kNvlsTree] = 7;
+    tuner::correct_collnet({.ranks = ranks, .speed_mbps = 100'000, .always = always}, 1 << 20,
+                           table, kProtocols);
+    CHECK(table[kNvlsTree] == 7);
+    return std::array{table[kChain], table[kDirect], table[kNvls]};
+  };
+  const auto cost =
+      static_cast<float>(tuner::direct_us({.ranks = 8, .speed_mbps = 100'000}, 1 << 20));
+  constexpr float kNo = kNotAllowed;
+  CHECK(corrected(false, true, true, 8) == std::array{cost, kNo, kNo});
+  CHECK(corrected(true, true, true, 8) == std::array{0.0F, kNo, kNo});
+  CHECK(corrected(false, false, true, 8) == std::array{kNo, cost, kNo});
+  CHECK(corrected(false, false, false, 8) == std::array{kNo, kNo, cost});
+  CHECK(corrected(false, true, true, 2) == std::array{kNo, kNo, kNo});
+  CHECK(corrected(false, false, false, 1) == std::array{kNo, kNo, 5.0F});  // within one host
+}
+
 TEST_CASE("with hubs each rank sends a tensor once; fewer hubs than ranks have less bandwidth") {
   const DirectTerms eight{.ranks = 8, .speed_mbps = 100'000, .hubs = 8};
   CHECK(tuner::direct_us(eight, 1 << 20) == Approx(56 + (1 << 20) / (12'500 * 0.6)));
