@@ -135,6 +135,7 @@ void Group::harvest(Line& line) {
     }
     if (state == Request::State::kFailed) {
       failed_ = line.link.connection->error;
+      is_logged_ = true;
       return;
     }
     Request::Outcome outcome;
@@ -180,6 +181,11 @@ std::optional<Error> Group::failure() {
                "different orders"};
   }
   return failed_;
+}
+
+std::optional<Error> Group::take_unlogged_failure() {
+  const std::lock_guard lock(mutex_);
+  return !failed_ || std::exchange(is_logged_, true) ? std::nullopt : failed_;
 }
 
 void Group::register_memory(const Memory& registered) {

@@ -62,6 +62,8 @@ class Group final : collective::Mesh {
   Result<bool> serve(const Gate& gate);
   // True if nothing is in progress that other ranks wait for.
   bool idle();
+  // Why the group has failed, once, unless an engine has logged it.
+  std::optional<Error> take_unlogged_failure();
   // Fails the group for this reason and resets its connections.
   void fail(const Error& why);
 
@@ -103,6 +105,7 @@ class Group final : collective::Mesh {
   int waiting_ = 0;          // calls that a caller waits for
   std::uint64_t moved_ = 0;  // messages and blocks completed
   std::optional<Error> failed_;
+  bool is_logged_ = false;  // the failure
   bool closed_ = false;
 };
 

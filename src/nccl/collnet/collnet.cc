@@ -147,7 +147,10 @@ ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count
                                     .op = static_cast<collective::ReduceOp>(op),
                                     .tensor = part.reduction};
         const auto started = start_call(comm, call);
-        if (!started) return refuse(started.error());
+        if (!started) {
+          comm.group->take_unlogged_failure();  // it is logged here
+          return refuse(started.error());
+        }
         if (started.value()) {
           GroupRequest& made = free_request(comm);
           made.call = *started.value();
@@ -179,7 +182,10 @@ ResultCode test(void* opaque, int* done, int* bytes) noexcept {
         if (opaque == nullptr) return ResultCode::kInvalidArgument;
         auto& request = *static_cast<GroupRequest*>(opaque);
         const auto finished = finished_call(*request.group, request.call);
-        if (!finished) return code_of(finished.error().code);  // the engine has logged the reason
+        if (!finished) {
+          if (const auto why = request.group->group->take_unlogged_failure()) refuse(*why);
+          return code_of(finished.error().code);
+        }
         if (finished.value()) {
           *done = 1;
           if (bytes != nullptr) *bytes = static_cast<int>(request.bytes);

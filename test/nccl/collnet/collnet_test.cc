@@ -313,6 +313,23 @@ TEST_CASE("a call that exceeds the staging fails with the setting's name") {
   CHECK_THAT(joined_log(), Contains("DLCP_COLLNET_MEMORY"));
 }
 
+TEST_CASE("if ranks pass different tensors, the log says so") {
+  constexpr std::uint64_t kCommunicator = 42;
+  constexpr std::size_t kCount = 65536;
+  CollectivePlugin fixture;
+  CollectiveGroup group(*fixture.plugin, 2, kCommunicator);
+  group.connect();
+  Profiled profiled(*fixture.plugin, kCommunicator);
+  profiled.announce(60000, kCount * 4);  // for the first rank's call
+  profiled.announce(50000, kCount * 4);
+  const std::vector<std::vector<float>> inputs(2, std::vector<float>(kCount, 1));
+  auto results = inputs;
+  take_log();
+  const auto codes = group.all_reduce(inputs, results);
+  CHECK((codes[0] == ResultCode::kInternalError || codes[1] == ResultCode::kInternalError));
+  CHECK_THAT(joined_log(), Contains("of the group sent") && Contains("different orders"));
+}
+
 TEST_CASE("the lengths of a parent's all-reduces do not cut those of a child that shares it") {
   constexpr std::uint64_t kParent = 42, kChild = 43;  // 42 is the fixture's, which has a context
   constexpr std::size_t kCount = 65536, kShorter = 60000;
