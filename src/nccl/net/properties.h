@@ -43,10 +43,9 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.latency = device.latency_us;
   out.maxComms = kConnectionsMax;
   out.maxRecvs = 1;
-  if constexpr (requires { out.regIsGlobal; })
-    // Host memory is only recorded. Registering GPU memory takes long, and NCCL 2.20 to 2.23 would
-    // do it at each operation.
-    out.regIsGlobal = device.pointers == kPtrHost ? 1 : 0;
+  // regIsGlobal stays 0, as in NCCL's own transports without GPUDirect. Only NCCL 2.20 to 2.23 read
+  // it, and with 1 they open a connection to the own process on every device, to register each
+  // buffer of the user, GPU memory, on it.
   if constexpr (requires { out.netDeviceType; }) {
     out.netDeviceType = kNetDeviceHost;
     out.netDeviceVersion = kNetDeviceInvalidVersion;
