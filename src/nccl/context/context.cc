@@ -28,12 +28,6 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
   description_.exact_because = "loss is not allowed (DLCP_LOSS_BUDGET, trafficClass)";
 }
 
-Context& Context::of_process() {
-  static Context* const context =
-      new Context(engine::Registry::of_process(), 0, kUndefined, Lifetime::kProcess);
-  return *context;
-}
-
 std::shared_ptr<const Result<engine::Setup>> Context::setup() const {
   const std::lock_guard lock(mutex_);
   return setup_;
@@ -114,13 +108,15 @@ void Context::object_opened() {
 
 void Context::object_closed(bool aborted) {
   close_abandoned();
+  bool is_over = lifetime_ == Lifetime::kUntilClosed;
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
     if (--open_objects_ > 0 || (lifetime_ == Lifetime::kUntilFinalize && !finished_)) return;
+    is_over = is_over || finished_;
   }
   if (lifetime_ != Lifetime::kUntilFinalize) release_ports();
-  if (lifetime_ != Lifetime::kProcess) delete this;
+  if (is_over) delete this;
 }
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
@@ -146,7 +142,7 @@ void Context::close_abandoned() {
   std::vector<Pending> abandoned;
   {
     const std::lock_guard lock(mutex_);
-    if (lifetime_ != Lifetime::kProcess || !setup_->ok()) return;
+    if (lifetime_ != Lifetime::kThread || !setup_->ok()) return;
     const Time since = engine::steady_now() - setup_->value().settings.peer_timeout;
     std::erase_if(pending_, [&](const auto& entry) {
       const auto& [ticket, pending] = entry;
@@ -194,11 +190,11 @@ void Context::release_ports() {
   bool is_over = false;
   {
     const std::lock_guard lock(mutex_);
-    if (lifetime_ == Lifetime::kProcess && open_objects_ > 0) return;  // one was opened meanwhile
+    if (lifetime_ == Lifetime::kThread && open_objects_ > 0) return;  // they keep them
     ports.swap(ports_);
     partly_open_.clear();
     wait = !std::exchange(aborted_, false);
-    is_over = lifetime_ != Lifetime::kProcess && open_objects_ == 0;
+    is_over = open_objects_ == 0;
   }
   engine::ContextSummary summary;
   for (const auto& [device, port] : ports)

@@ -1,6 +1,7 @@
-// The state of one communicator (NCCL >= 2.28) or, for older versions, of the process and of each
-// group of the collective plugin: its identity in the core, the engines it uses, and the number of
-// objects that use them. Connections of a context fail together.
+// The state of one communicator: its identity in the core, the engines it uses, and the number of
+// objects that use them. Before NCCL 2.28 it belongs to a thread, because each communicator
+// connects on a thread of its own, or to a group of the collective plugin. Connections of a context
+// fail together.
 #pragma once
 
 #include <atomic>
@@ -23,22 +24,19 @@ class Context {
  public:
   // How long the context keeps engines, and when it is deleted.
   enum class Lifetime : std::uint8_t {
-    kProcess,        // engines until the last object is closed; never deleted
+    kThread,         // until the last object is closed; deleted after finish(), as below
     kUntilFinalize,  // until finish(); then with the last object
     kUntilClosed,    // until the last object is closed
   };
   Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
           Lifetime lifetime);
 
-  // The context of the process, for interface versions without contexts; never destroyed.
-  static Context& of_process();
-
   // The process's engines.
   engine::Registry& registry() const { return registry_; }
   // Settings and devices as of init; an error in them makes listen fail. Code below this level
   // gets its settings as arguments.
   std::shared_ptr<const Result<engine::Setup>> setup() const;
-  // For the process's context: called for each further init.
+  // For kThread: called for each further use of the thread.
   void take_setup();
   core::ContextId id() const { return id_; }
   std::uint64_t comm_id() const { return comm_id_; }
@@ -75,7 +73,7 @@ class Context {
   void object_closed(bool aborted);
 
   // Keeps a connect that NCCL will repeat. The ticket is stored in its handle and is valid only
-  // with the listener of that handle. With kProcess, it is closed if it was not looked for
+  // with the listener of that handle. With kThread, it is closed if it was not looked for
   // during the peer timeout: NCCL has then aborted its communicator, which it does without a call.
   std::uint32_t keep_pending(const engine::Opening& opening);
   std::shared_ptr<engine::Opening> find_pending(std::uint32_t ticket,

@@ -29,9 +29,11 @@ ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept 
       [&] {
         prepare(logger);
         profiler::set_callback(callback);
-        Context& context = Context::of_process();
-        context.take_setup();
-        announce_terms(context, kUndefined, callback != nullptr);
+        // Its connections have the contexts of their threads.
+        static auto* const process =
+            new Context(engine::Registry::of_process(), 0, kUndefined, Context::Lifetime::kThread);
+        process->take_setup();
+        announce_terms(*process, kUndefined, callback != nullptr);
         return ResultCode::kSuccess;
       });
 }

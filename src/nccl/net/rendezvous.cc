@@ -5,6 +5,8 @@
 
 #include "datapath/address/address_alternatives.h"
 #include "datapath/address/device_address.h"
+#include "nccl/context/guard.h"
+
 namespace dlcp::nccl {
 namespace {
 
@@ -13,6 +15,25 @@ constexpr Duration kCarrierPatience = 3s;
 // Spare devices of a listener: enough for several failed rails. Each one is opened for this
 // purpose.
 constexpr std::size_t kSparesMax = 3;
+
+// Ends with its thread, or with the last object that is still open then.
+struct ThreadContext {
+  ThreadContext() = default;
+  ~ThreadContext() {
+    guarded(
+        "end of a thread",
+        [&] {
+          forget_terms(context);
+          if (context.finish()) delete &context;
+          return ResultCode::kSuccess;
+        });
+  }
+  ThreadContext(const ThreadContext&) = delete;
+  ThreadContext& operator=(const ThreadContext&) = delete;
+
+  Context& context =
+      *new Context(engine::Registry::of_process(), 0, kUndefined, Context::Lifetime::kThread);
+};
 
 wire::Key site_secret(const Context& context) {
   const auto setup = context.setup();
@@ -53,7 +74,10 @@ wire::EndpointAddress with_spares_in(const wire::EndpointAddress& own,
 }  // namespace
 
 Context& context_of(void* context) {
-  return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
+  if (context != nullptr) return *static_cast<Context*>(context);
+  thread_local const ThreadContext own;
+  own.context.take_setup();
+  return own.context;
 }
 
 Status check_setup(const Context& context) {

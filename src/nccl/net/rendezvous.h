@@ -11,7 +11,10 @@
 
 namespace dlcp::nccl {
 
-Context& context_of(void* context);  // null: the context of the process
+// null: the context of the calling thread. Before NCCL 2.28, which passes contexts, NCCL calls
+// listen, connect and accept of a communicator on a thread that serves no other one (proxy.cc,
+// ncclProxyService), except those that share its connections.
+Context& context_of(void* context);
 
 // Returns the settings' error if they make the plugin unusable.
 Status check_setup(const Context& context);

@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include "catch.h"
 #include "nccl/abi/net/net_v6.h"
@@ -96,6 +98,65 @@ TEST_CASE("one failed connection fails all connections of its communicator and n
   CHECK(finish(net, waiting, nullptr, 3s) == ResultCode::kRemoteError);
   CHECK_THAT(joined_log(), Contains("WARN") && Contains("closed the connection"));
   exchange(apart, 10'000, 3);
+}
+
+TEST_CASE(
+    "without contexts, a communicator's failure does not end one that another thread serves") {
+  set_environment({{"DLCP_PEER_TIMEOUT", "5"}});
+  Plugin plugin;
+  const auto& v8 = *static_cast<const nccl::NetV8*>(plugin.symbol(nccl::kNetSymbolV8));
+  REQUIRE(v8.init(logger) == ResultCode::kSuccess);
+  struct Connection {
+    void* listener = nullptr;
+    void* send = nullptr;
+    void* recv = nullptr;
+  };
+  // One thread for each end of a communicator, as in NCCL before 2.28. They end with it.
+  const auto serve = [&](Connection& made, std::atomic<bool>& ready, std::atomic<bool>& over) {
+    Handle handle;
+    v8.listen(0, handle.data(), &made.listener);
+    within(10s, [&] {
+      if (made.send == nullptr) v8.connect(0, handle.data(), &made.send, nullptr);
+      if (made.recv == nullptr) v8.accept(made.listener, &made.recv, nullptr);
+      return made.send != nullptr && made.recv != nullptr;
+    });
+    ready = true;
+    while (!over)
+      std::this_thread::sleep_for(1ms);
+    v8.closeRecv(made.recv);
+    if (made.send != nullptr) v8.closeSend(made.send);
+    v8.closeListen(made.listener);
+  };
+  Connection one, other;
+  std::atomic<bool> one_ready{false}, other_ready{false}, one_over{false}, other_over{false};
+  std::thread first([&] { serve(one, one_ready, one_over); });
+  std::thread second([&] { serve(other, other_ready, other_over); });
+  const bool ready = within(20s, [&] { return one_ready && other_ready; });
+  const auto receive = [&](const Connection& of, std::vector<std::byte>& in) {
+    void* data = in.data();
+    int size = static_cast<int>(in.size());
+    int tag = 0;
+    void* registration = nullptr;
+    void* request = nullptr;
+    v8.irecv(of.recv, 1, &data, &size, &tag, &registration, &request);
+    return request;
+  };
+  std::vector<std::byte> a(1000), b(1000), out(1000);
+  fill_random(out, 3);
+  void* const failing = receive(one, a);
+  void* const working = receive(other, b);
+  v8.closeSend(std::exchange(one.send, nullptr));
+  CHECK(finish(plugin.net(), failing, nullptr, 3s) == ResultCode::kRemoteError);
+  one_over = true;
+  first.join();
+  void* sending = nullptr;
+  v8.isend(other.send, out.data(), 1000, 0, nullptr, &sending);
+  CHECK(finish(plugin.net(), working) == ResultCode::kSuccess);
+  CHECK(finish(plugin.net(), sending) == ResultCode::kSuccess);
+  CHECK(b == out);
+  other_over = true;
+  second.join();
+  CHECK(ready);
 }
 
 TEST_CASE("the plugin can be unloaded and loaded again while another communicator lives") {
