@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -162,6 +163,52 @@ class MetricsFile {
   std::string error_;
 };
 
+// Before any thread begins, so that all threads of the process inherit the processors.
+Status choose_processors(const std::vector<int>& processors) {
+  if (processors.empty()) return Unit{};
+  for (const int processor : processors) {
+    if (processor < 0 || processor >= CPU_SETSIZE)
+      return usage(fmt::format("--cpus {}", processor),
+                   "`nproc --all` prints the number of processors");
+    if (std::ranges::count(processors, processor) > 1)
+      return usage(fmt::format("--cpus names processor {} twice", processor),
+                   "each processor has one thread");
+  }
+  if (!bind_to(processors))
+    return system_error("--cpus names processors that this process cannot use");
+  // The system leaves out processors that do not exist if others do.
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  (void)::sched_getaffinity(0, sizeof set, &set);
+  for (const int processor : processors)
+    if (!CPU_ISSET(static_cast<std::size_t>(processor), &set))
+      return Error{
+          ErrorCode::kSystem,
+          fmt::format("--cpus names processors that this process cannot use: {}", processor), ""};
+  return Unit{};
+}
+
+// Locks each page when it is first touched, so that only the memory that jobs use is locked. The
+// limit counts untouched memory, too: below it, an allocation would fail later. A mapping as large
+// as all jobs, which is never touched, shows whether the limit suffices.
+Status lock_memory(std::uint64_t jobs) {
+  constexpr std::uint64_t kReserve = std::uint64_t{1} << 30;  // for the program and its threads
+  void* probe = MAP_FAILED;
+  if (::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0)
+    probe = ::mmap(nullptr, jobs + kReserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+  if (probe != MAP_FAILED) {
+    (void)::munmap(probe, jobs + kReserve);
+    return Unit{};
+  }
+  const int why = errno;
+  (void)::munlockall();
+  errno = why;
+  return system_error(
+      "--lock-memory failed; the limit must exceed --memory by 1 GiB (check ulimit -l, or "
+      "LimitMEMLOCK=infinity in a unit)");
+}
+
 void serve_jobs(Front& front, MetricsFile& metrics) {
   Time written{};
   bool drains = false;
@@ -195,17 +242,10 @@ Status serve(const ServeOptions& options) {
   if (place.value().ip) {
     if (auto chosen = choose_interface(*place.value().ip); !chosen) return chosen.error();
   }
-  for (const int processor : options.processors)
-    if (processor < 0 || processor >= CPU_SETSIZE)
-      return usage(fmt::format("--cpus {}", processor),
-                   "`nproc --all` prints the number of processors");
-  // Before any thread begins, so that all threads of the process inherit the processors.
-  if (!options.processors.empty() && !bind_to(options.processors))
-    return system_error("--cpus names processors that this process cannot use");
-  // Locks each page when it is first touched, so that only the memory that jobs use is locked.
-  if (options.lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
-    return system_error(
-        "--lock-memory failed (check ulimit -l, or LimitMEMLOCK=infinity in a unit)");
+  if (auto chosen = choose_processors(options.processors); !chosen) return chosen.error();
+  if (options.lock_memory) {
+    if (auto locked = lock_memory(*memory); !locked) return locked.error();
+  }
   count_end_signals();
   auto opened = open_door(place.value());
   if (!opened) return opened.error();

@@ -139,21 +139,65 @@ class Serving(Words):
         self.assertEqual(hub.process.wait(20), 0)
         self.assertNotIn("cannot accept", hub.process.stderr.read())
 
+    def calls(self, hub, count):
+        """That many connections, made while the hub is stopped."""
+        hub.process.send_signal(signal.SIGSTOP)
+        callers = [socket.create_connection(("127.0.0.1", hub.port), 10) for _ in range(count)]
+        for caller in callers:
+            self.addCleanup(caller.close)
+        hub.process.send_signal(signal.SIGCONT)
+        return callers  # with a timeout of 10 s
+
+    def test_ranks_that_connect_at_the_same_time_are_all_kept(self):
+        for caller in self.calls(Hub(self), 200):
+            self.assertGreater(len(caller.recv(4096)), 8)  # the challenge
+            caller.settimeout(0.001)
+            self.assertRaises(TimeoutError, caller.recv, 1)  # still open
+
+    def test_idle_connections_do_not_keep_others_out(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, limit[1]))
+        try:
+            hub = Hub(self)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        idle = self.calls(hub, 128)
+        for caller in idle:
+            self.assertGreater(len(caller.recv(4096)), 8)
+        begun = time.monotonic()
+        with socket.create_connection(("127.0.0.1", hub.port), 10) as rank:
+            rank.settimeout(10)
+            self.assertGreater(len(rank.recv(4096)), 8)
+        self.assertLess(time.monotonic() - begun, 4)  # an idle connection has 5 s while there is room
+        self.assertRegex(hub.process.stderr.readline(), r"closed \d+ connections? without a request for 0\.5 s")
+        self.assertEqual(idle[0].recv(1), b"")
+
     def test_a_signal_ends_it_if_it_has_no_jobs(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             hub = Hub(self)
             hub.process.send_signal(number)
             self.assertEqual(hub.process.wait(20), 0)
 
-    def test_a_processor_can_be_chosen(self):
-        Hub(self, "--cpus", str(min(os.sched_getaffinity(0))))
+    def test_processors_can_be_chosen(self):
+        usable = list(map(str, sorted(os.sched_getaffinity(0))))
+        Hub(self, "--cpus", usable[0])
+        Hub(self, "--cpus", ",".join(usable))
         self.refused("--cpus names processors", "--listen", "127.0.0.1:0", "--cpus", "1000", code=3)
+        self.refused("cannot use: 1000", "--listen", "127.0.0.1:0", "--cpus", f"{usable[0]},1000", code=3)
+        self.refused("twice", "--listen", "127.0.0.1:0", "--cpus", f"{usable[0]},{usable[0]}")
 
     @unittest.skipIf(SANITIZED, "a sanitizer's mlockall() locks nothing")
     def test_its_memory_is_locked_if_permitted(self):
         if os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY:
             self.refused("--lock-memory failed", "--listen", "127.0.0.1:0", "--lock-memory", code=3)
             return
+        if os.geteuid() == 0:  # without CAP_IPC_LOCK the usual limit of 8 MiB counts
+            done = subprocess.run(["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit",
+                                   f"--memlock={8 << 20}:{8 << 20}", BINARY, "serve", "--listen", "127.0.0.1:0",
+                                   "--lock-memory"], capture_output=True, text=True, check=False, timeout=60,
+                                  env=ENVIRONMENT)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("--lock-memory failed; the limit must exceed --memory", done.stderr)
         hub = Hub(self, "--lock-memory")
         status = pathlib.Path(f"/proc/{hub.process.pid}/status").read_text(encoding="utf-8")
         self.assertGreater(int(re.search(r"VmLck:\s+(\d+) kB", status)[1]), 1000)

@@ -58,7 +58,7 @@ CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<s
 
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help) {
-  return verb.add_option(name, values, help);
+  return verb.add_option(name, values, help)->delimiter(',');
 }
 
 void take_from(CLI::Option* option, const char* environment_variable) {

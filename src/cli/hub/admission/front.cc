@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "engine/host/clock.h"
 #include "util/system/system_text.h"
@@ -16,13 +18,23 @@ namespace {
 
 using engine::steady_now;
 
-constexpr std::size_t kStrangersMax = 64;  // at a time; a new one replaces the oldest
+constexpr std::size_t kStrangersMax = 4096;  // at a time, so that they take little memory
 constexpr Duration kSpeaksWithin = 5s;
+// If there is no room for another stranger. Ranks answer a challenge at once; idle connections must
+// not keep them out for long.
+constexpr Duration kSpeaksWithinIfFull = 500ms;
 constexpr Duration kDoorPause = 500ms;
 constexpr Duration kShutLogPause = 60s;
 constexpr std::uint32_t kRanksMax = 256;
 constexpr std::uint16_t kHubsMax = 256;
 constexpr std::uint32_t kTimeoutMax = 3600;
+
+// Half of the open files are left to ranks that belong to jobs.
+std::size_t strangers_max() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return kStrangersMax;
+  return std::clamp(static_cast<std::size_t>(files.rlim_cur / 2), std::size_t{1}, kStrangersMax);
+}
 
 }  // namespace
 
@@ -32,10 +44,14 @@ Front::Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& d
       options_(options),
       tenants_(std::move(tenants)),
       drivers_(drivers),
-      say_(std::move(say)) {}
+      say_(std::move(say)),
+      strangers_max_(strangers_max()) {}
 
 void Front::serve(Duration wait) {
-  const bool is_shut = steady_now() < door_shut_until_;
+  // A caller that is silent after poll() was silent until this time at least, however long this
+  // thread was away before.
+  const Time asked_at = steady_now();
+  const bool is_shut = asked_at < door_shut_until_ || strangers() >= strangers_max_;
   std::vector<pollfd> ready{{is_shut ? -1 : door_.socket.get(), POLLIN, 0}};
   std::vector<Seat*> seats;
   for (Seat& seat : seats_) {
@@ -48,11 +64,17 @@ void Front::serve(Duration wait) {
       if (ready[i + 1].revents != 0) hear(*seats[i]);
     if (ready[0].revents != 0) accept();
   }
-  sweep();
+  sweep(asked_at);
 }
 
+std::size_t Front::strangers() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      seats_, [](const Seat& seat) { return seat.job == nullptr && seat.socket.valid(); }));
+}
+
+// Callers beyond the limit stay in the backlog of the socket.
 void Front::accept() {
-  for (;;) {
+  for (std::size_t waiting = strangers(); waiting < strangers_max_; ++waiting) {
     Fd socket(::accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.valid()) return pause_door(errno);
     const int yes = 1;
@@ -107,16 +129,11 @@ void Front::let_in(Seat& seat) {
   auto found = jobs_.find(join.job);
   std::string why = found == jobs_.end() ? why_not(seat.caller) : "";
   if (why.empty() && found == jobs_.end()) {
-    Tenant& tenant = *seat.caller.tenant();
-    found = jobs_
-                .emplace(join.job, std::make_shared<HubJob>(*door_.registry, door_.port,
-                                                            door_.speed_mbps, join, tenant, say_))
-                .first;
-    memory_ += join.memory;
-    tenant.memory += join.memory;
-    ++tenant.jobs;
-    ++tenant.jobs_served;
-    drivers_.give(found->second);
+    try {
+      found = begin(join, *seat.caller.tenant());
+    } catch (const std::bad_alloc&) {
+      why = "the hub has no memory for the job; check --memory, --lock-memory and ulimit -l";
+    }
   }
   if (why.empty()) {
     why = &found->second->tenant() == seat.caller.tenant() ? found->second->seat(join)
@@ -130,6 +147,18 @@ void Front::let_in(Seat& seat) {
   }
   seat.job = found->second;
   send(seat, seat.caller.answer({"", found->second->peer()}));
+}
+
+Front::Jobs::iterator Front::begin(const engine::HubJoin& join, Tenant& tenant) {
+  const auto job =
+      std::make_shared<HubJob>(*door_.registry, door_.port, door_.speed_mbps, join, tenant, say_);
+  drivers_.give(job);
+  const auto place = jobs_.emplace(join.job, job).first;
+  memory_ += join.memory;
+  tenant.memory += join.memory;
+  ++tenant.jobs;
+  ++tenant.jobs_served;
+  return place;
 }
 
 // Why the first rank of a job is refused; empty: it is accepted.
@@ -174,16 +203,24 @@ void Front::gone(Seat& seat) {
   seat.socket.reset();
 }
 
-void Front::sweep() {
-  const Time now = steady_now();
-  std::size_t strangers = 0;
-  for (auto seat = seats_.rbegin(); seat != seats_.rend(); ++seat) {
-    if (seat->job == nullptr && (++strangers > kStrangersMax || now - seat->since > kSpeaksWithin))
-      gone(*seat);
-    if (seat->job != nullptr && seat->job->over()) gone(*seat);
+void Front::sweep(Time asked_at) {
+  const bool is_full = strangers() >= strangers_max_;
+  const Duration patience = is_full ? kSpeaksWithinIfFull : kSpeaksWithin;
+  std::size_t silent = 0;
+  for (Seat& seat : seats_) {
+    if (seat.job == nullptr && seat.socket.valid() && asked_at - seat.since > patience) {
+      ++silent;
+      gone(seat);
+    }
+    if (seat.job != nullptr && seat.job->over()) gone(seat);
+  }
+  if (silent > 0) {
+    refused_["stranger"] += silent;
+    say_(fmt::format("closed {} connection{} without a request for {}", silent,
+                     silent == 1 ? "" : "s", is_full ? "0.5 s, as too many wait" : "5 s"));
   }
   std::erase_if(seats_, [](const Seat& seat) { return !seat.socket.valid(); });
-  std::erase_if(jobs_, [this](const Job& each) {
+  std::erase_if(jobs_, [this](const Jobs::value_type& each) {
     HubJob& job = *each.second;
     if (!job.over()) return false;
     Tenant& tenant = job.tenant();

@@ -53,29 +53,32 @@ class Front {
     Time since;
     std::shared_ptr<HubJob> job;  // null: not seated
   };
-  using Job = std::pair<const SipKey, std::shared_ptr<HubJob>>;
   struct ById {
     bool operator()(const SipKey& a, const SipKey& b) const {
       return a.low != b.low ? a.low < b.low : a.high < b.high;
     }
   };
+  using Jobs = std::map<SipKey, std::shared_ptr<HubJob>, ById>;
 
+  std::size_t strangers() const;  // connections that belong to no job
   void accept();
   void pause_door(int error);
   void hear(Seat& seat);
   void let_in(Seat& seat);
+  Jobs::iterator begin(const engine::HubJoin& join, Tenant& tenant);
   std::string why_not(const Caller& caller) const;
   void send(Seat& seat, const engine::HubFrame& frame);
   void gone(Seat& seat);
-  void sweep();
+  void sweep(Time asked_at);
 
   const Door door_;
   const FrontOptions options_;
   const Tenants tenants_;
   Drivers& drivers_;
   const HubJob::Say say_;
+  const std::size_t strangers_max_;
   std::list<Seat> seats_;
-  std::map<SipKey, std::shared_ptr<HubJob>, ById> jobs_;
+  Jobs jobs_;
   std::uint64_t challenges_ = 0;
   std::uint64_t memory_ = 0;
   std::map<std::string, std::uint64_t> refused_;  // by reason
