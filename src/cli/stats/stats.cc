@@ -1,9 +1,7 @@
 // `dlcp stats`: the activity of running processes, printed once.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,18 +39,9 @@ void wait_for_paths(std::vector<Page>& pages) {
 ExitCode stats(const StatsOptions& options) {
   auto pages = open_pages(options.selection);
   if (!pages) return fail(pages.error(), ExitCode::kUsage);
-  std::vector<std::string> problems = pages->problems;
   if (options.paths) wait_for_paths(pages->found);
-  std::vector<ProcessSnapshot> processes;
-  for (const Page& page : pages->found) {
-    auto snapshot = page.read();
-    if (!snapshot) {
-      problems.push_back(fmt::format("process {}: {}", page.pid(), snapshot.error().message()));
-      continue;
-    }
-    processes.push_back(std::move(snapshot).value());
-  }
-  std::ranges::move(missing_rows(processes), std::back_inserter(problems));
+  const std::vector<ProcessSnapshot> processes = read_all(pages.value());
+  const std::vector<std::string>& problems = pages->problems;
   for (const std::string& problem : problems)
     fmt::print(stderr, "dlcp stats: {}\n", problem);
   // Writes metrics even if no job runs, so that the absence of jobs does not look like an outage.

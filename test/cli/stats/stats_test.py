@@ -3,8 +3,11 @@
 
 stats_test.py DLCP PLUGIN"""
 
+import fcntl
 import json
+import os
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -52,12 +55,29 @@ class Job:
         return [word for pid in self.pids for word in ("--pid", str(pid))]
 
 
+class OtherVersion:
+    """This process, with the page of a plugin whose layout differs (its head is the same in all versions)."""
+
+    def __enter__(self):
+        self.page = os.memfd_create("dlcp-live", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.page, 8192)
+        fcntl.fcntl(self.page, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+        fcntl.lockf(self.page, fcntl.LOCK_EX)
+        os.pwrite(self.page, struct.pack("<QQ32s64sqIIQ", 0x31766C70636C64, 8192, b"9.9.9", b"oldjob", 1, 0, 0, 12345), 0)
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.page)
+
+
 class StatsTest(unittest.TestCase):
     def test_a_running_job(self):
         with Job() as job:
             self.assertEqual(len(job.pids), RANKS)
             first = {p["pid"]: p["communicators"][0] for p in job.seen()}
             self.assertEqual(sorted(row["rank"] for row in first.values()), list(range(RANKS)))
+            explained = [row["counter"] for row in json.loads(dlcp("counters", "--json").stdout)]
+            self.assertEqual(list(first[job.pids[0]]["counters"]), [name for name in explained if "." not in name])
             time.sleep(0.7)
             for process in job.seen():
                 row, before = process["communicators"][0], first[process["pid"]]
@@ -125,7 +145,28 @@ class StatsTest(unittest.TestCase):
         self.assertIn("--yes", unasked.stderr)
         self.assertEqual(state(), [])
 
+    def test_processes_of_another_version_are_named(self):
+        with OtherVersion():
+            for command in (["stats", "--pid"], ["top", "--interval", "200ms", "--pid"]):
+                done = dlcp(*command, str(os.getpid()))
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertIn(f"process {os.getpid()}: it runs DLCP 9.9.9", done.stderr)
+            done = dlcp("exact", "--dry-run", "--communicator", "123456789abcdef")
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, f"process {os.getpid()}: it runs DLCP 9.9.9.+use --pid")
+            done = dlcp("exact", "--dry-run", "--pid", str(os.getpid()))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("unknown: it runs another version", done.stdout)
+
+    def test_every_process_that_is_not_found_is_named(self):
+        done = dlcp("stats", "--pid", "1,2")
+        self.assertEqual([line.split()[3] for line in done.stderr.splitlines()], ["1", "2"])
+
     def test_invalid_targets_are_refused(self):
+        for user in ("4294967295", "4294967296"):
+            done = dlcp("exact", "--user", user, "--dry-run")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("does not exist on this host", done.stderr)
         none = dlcp("stats", "--pid", "1")
         self.assertEqual(none.returncode, 3)
         self.assertIn("process 1 does not use the plugin", none.stderr)

@@ -4,6 +4,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,18 +16,21 @@ namespace {
 
 Result<std::optional<unsigned>> user_id(const std::string& text) {
   if (text.empty()) return std::optional<unsigned>{};
-  if (const auto number = parse_count(text)) return std::optional(static_cast<unsigned>(*number));
+  // 0xffffffff means "unchanged" to system calls and is no user.
+  const auto number = parse_count(text);
+  if (number && *number < 0xffffffff) return std::optional(static_cast<unsigned>(*number));
   if (const passwd* entry = getpwnam(text.c_str())) return std::optional(entry->pw_uid);
   return Error{ErrorCode::kInvalidUsage, fmt::format("user '{}' does not exist on this host", text),
                "give a user name of this host or a number"};
 }
 
-bool holds(const Page& page, const std::string& communicator) {
+Result<bool> uses(const Page& page, const std::string& communicator) {
   if (communicator.empty()) return true;
   const auto snapshot = page.read();
-  return snapshot.ok() && std::ranges::any_of(snapshot.value().communicators, [&](const auto& row) {
-           return fmt::format("{:016x}", row.communicator).starts_with(communicator);
-         });
+  if (!snapshot) return snapshot.error();
+  return std::ranges::any_of(snapshot.value().communicators, [&](const auto& row) {
+    return fmt::format("{:016x}", row.communicator).starts_with(communicator);
+  });
 }
 
 }  // namespace
@@ -44,6 +48,7 @@ Result<Pages> open_pages(const Selection& selection) {
   const auto user = user_id(selection.user);
   if (!user) return user.error();
   Pages pages;
+  std::vector<int> seen;
   for (const engine::LivePlace& place : engine::find_live_pages()) {
     const bool named = selection.pids.empty() ||
                        std::ranges::find(selection.pids, place.pid) != selection.pids.end();
@@ -51,19 +56,37 @@ Result<Pages> open_pages(const Selection& selection) {
     auto view = engine::open_live_page(place.path);
     if (!view) {
       pages.problems.push_back(fmt::format("process {}: {}", place.pid, view.error().message()));
+      seen.push_back(place.pid);
       continue;
     }
     Page page{place, std::move(view).value()};
-    if (holds(page, selection.communicator)) pages.found.push_back(std::move(page));
+    const auto used = uses(page, selection.communicator);
+    if (!used)
+      pages.problems.push_back(
+          fmt::format("process {}: {}; to choose it without its communicators, use --pid",
+                      place.pid, used.error().what));
+    if (!used || used.value()) seen.push_back(place.pid);
+    if (used && used.value()) pages.found.push_back(std::move(page));
   }
-  for (const int pid : selection.pids) {
-    const bool found =
-        std::ranges::any_of(pages.found, [pid](const Page& page) { return page.pid() == pid; });
-    if (!found && pages.problems.empty())
+  for (const int pid : selection.pids)
+    if (std::ranges::find(seen, pid) == seen.end())
       pages.problems.push_back(
           fmt::format("process {} does not use the plugin, or belongs to another user", pid));
-  }
   return pages;
+}
+
+std::vector<ProcessSnapshot> read_all(Pages& pages) {
+  std::vector<ProcessSnapshot> processes;
+  for (const Page& page : pages.found) {
+    auto snapshot = page.read();
+    if (snapshot)
+      processes.push_back(std::move(snapshot).value());
+    else
+      pages.problems.push_back(
+          fmt::format("process {}: {}", page.pid(), snapshot.error().message()));
+  }
+  std::ranges::move(missing_rows(processes), std::back_inserter(pages.problems));
+  return processes;
 }
 
 std::string user_name(unsigned id) {

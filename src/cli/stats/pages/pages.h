@@ -30,9 +30,12 @@ struct Pages {
   std::vector<std::string> problems;  // a line each: processes that cannot be read, or do not exist
 };
 
-// Problems: pages that cannot be opened, and requested processes without a page. An unknown user is
-// kInvalidUsage.
+// Problems: pages that cannot be opened, requested processes without a page, and processes whose
+// communicators cannot be read, if a communicator is requested. An unknown user is kInvalidUsage.
 Result<Pages> open_pages(const Selection& selection);
+
+// The contents of all pages. Adds processes that cannot be read, or not in full, to the problems.
+std::vector<ProcessSnapshot> read_all(Pages& pages);
 
 // "alice", or the number if it has no name.
 std::string user_name(unsigned id);

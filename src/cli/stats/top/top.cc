@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,16 +34,20 @@ struct TopOptions {
   bool json = false;
 };
 
-// A snapshot of the selected processes; unreadable ones are left out.
-Result<std::vector<ProcessSnapshot>> look(const Selection& selection, bool paths) {
+struct Look {
+  std::vector<ProcessSnapshot> processes;
+  std::vector<std::string> problems;  // a line each: processes that cannot be read in full
+};
+
+Result<Look> look(const Selection& selection, bool paths) {
   auto pages = open_pages(selection);
   if (!pages) return pages.error();
-  std::vector<ProcessSnapshot> processes;
-  for (Page& page : pages->found) {
-    if (paths) page.view.ask_for_paths();
-    if (auto snapshot = page.read()) processes.push_back(std::move(snapshot).value());
-  }
-  return processes;
+  if (paths)
+    for (Page& page : pages->found)
+      page.view.ask_for_paths();
+  Look seen{read_all(pages.value()), {}};
+  seen.problems = std::move(pages->problems);
+  return seen;
 }
 
 std::string time_now() {
@@ -58,24 +64,24 @@ ExitCode fail(const Error& error, ExitCode code) {
 }
 
 ExitCode print_once(const TopOptions& options) {
-  const auto before = look(options.selection, false);
+  auto before = look(options.selection, false);
   if (!before) return fail(before.error(), ExitCode::kUsage);
   const auto begin = Clock::now();
   const auto pause = std::chrono::duration<double>(options.interval);
   poll(nullptr, 0, static_cast<int>(pause.count() * 1000));
-  const auto after = look(options.selection, false);
+  auto after = look(options.selection, false);
   if (!after) return fail(after.error(), ExitCode::kUsage);
-  auto rows = top_rows(before.value(), after.value(), Clock::now() - begin);
-  const auto missing = missing_rows(after.value());
-  for (const std::string& line : missing)
+  auto rows = top_rows(before->processes, after->processes, Clock::now() - begin);
+  const auto& problems = after->problems;
+  for (const std::string& line : problems)
     fmt::print(stderr, "dlcp top: {}\n", line);
   sort_rows(rows, TopOrder::kSent);
   if (options.json)
     fmt::print("{}\n", json_text(to_json(rows), 2));
-  else
+  else if (!rows.empty() || problems.empty())
     for (const std::string& line : top_lines(rows, 80, 0))
       fmt::print("{}\n", line);
-  return missing.empty() ? ExitCode::kOk : ExitCode::kTransport;
+  return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
 }
 
 ExitCode run(const TopOptions& options) {
@@ -88,8 +94,8 @@ ExitCode run(const TopOptions& options) {
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.interval));
   TopOrder order = TopOrder::kSent;
   bool paths = false;
-  std::vector<TopRow> rows = top_rows(before.value(), before.value(), {});
-  std::vector<ProcessSnapshot> last = before.value();
+  Look last = std::move(before).value();
+  std::vector<TopRow> rows = top_rows(last.processes, last.processes, {});
   for (Clock::time_point begin = Clock::now();;) {
     const auto [height, width] = Screen::size();
     sort_rows(rows, order);
@@ -97,11 +103,13 @@ ExitCode run(const TopOptions& options) {
         paths ? "p processes" : fmt::format("s sort ({})  p paths", name_of(order));
     std::vector<std::string> lines = {
         fmt::format("dlcp top {}  q quit  {}", time_now(), keys).substr(0, width)};
-    if (const auto missing = missing_rows(last); !missing.empty() && height > 2)
-      lines.push_back(missing.front().substr(0, width));
+    if (!last.problems.empty() && height > 2)
+      lines.push_back(last.problems.front().substr(0, width));
     const std::size_t room = std::max<std::size_t>(height, lines.size() + 1) - lines.size();
-    for (std::string& line : paths ? path_lines(last, width, room) : top_lines(rows, width, room))
-      lines.push_back(std::move(line));
+    if (!rows.empty() || last.problems.empty())
+      std::ranges::move(
+          paths ? path_lines(last.processes, width, room) : top_lines(rows, width, room),
+          std::back_inserter(lines));
     screen.draw(lines);
     const char key = screen.wait(begin + interval);
     if (key == 'q') return ExitCode::kOk;
@@ -112,7 +120,7 @@ ExitCode run(const TopOptions& options) {
     auto after = look(options.selection, paths);
     if (!after) return fail(after.error(), ExitCode::kUsage);
     const auto now = Clock::now();
-    rows = top_rows(last, after.value(), now - begin);
+    rows = top_rows(last.processes, after->processes, now - begin);
     last = std::move(after).value();
     begin = now;
   }
@@ -136,7 +144,7 @@ void add_top(CLI::App& app, ExitCode& exit_code) {
       command,
       "SENT and RECV are Gb/s of payload. RESENT is a share of SENT; LOST is a share of the "
       "bytes received under a licence. P99 covers the messages sent since the start. Exit: 0; 2 "
-      "usage error; 3 one table, without some of a process's lanes or communicators.",
+      "usage error; 3 one table, and a process could not be read in full.",
       [&exit_code, options] { exit_code = run(*options); });
 }
 
