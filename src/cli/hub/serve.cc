@@ -65,7 +65,8 @@ Result<Place> read_place(const std::string& text) {
   return place;
 }
 
-// Selects the interface that has the address.
+// Selects the interface that has the address, and the address' family, which is the one that ranks
+// use to reach it.
 Status choose_interface(const datapath::IpAddress& ip) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces");
@@ -74,7 +75,9 @@ Status choose_interface(const datapath::IpAddress& ip) {
     if (each->ifa_addr == nullptr) continue;
     const auto has = datapath::ip_address_of(*each->ifa_addr);
     if (has && has->bytes == ip.bytes && has->family == ip.family) {
+      const bool is_v4 = ip.family == datapath::IpFamily::kV4;
       ::setenv("DLCP_IFNAME", fmt::format("={}", each->ifa_name).c_str(), 1);
+      ::setenv("NCCL_SOCKET_FAMILY", is_v4 ? "AF_INET" : "AF_INET6", 0);
       return Unit{};
     }
   }
@@ -216,7 +219,7 @@ void serve_jobs(Front& front, MetricsFile& metrics) {
     if (end_signals == 1 && !drains) {
       drains = true;
       front.drain();
-      std::fprintf(stderr, "dlcp-hub: draining; %zu jobs left\n", front.jobs());
+      std::fprintf(stderr, "dlcp-hub: draining; jobs left: %zu\n", front.jobs());
     }
     front.serve(100ms);
     const Time now = engine::steady_now();

@@ -28,8 +28,8 @@ def run(*arguments, **environment):
 
 
 class Hub:
-    def __init__(self, test, *arguments):
-        self.process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0", *arguments], text=True,
+    def __init__(self, test, *arguments, listen="127.0.0.1:0"):
+        self.process = subprocess.Popen([BINARY, "serve", "--listen", listen, *arguments], text=True,
                                         stderr=subprocess.PIPE, env=ENVIRONMENT)
         test.addCleanup(self.end)
         self.lines = []
@@ -259,6 +259,13 @@ class Jobs(unittest.TestCase):
         for said, code in [self.end(job) for job in [begin(path) for path in own]]:
             self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
             self.assertLess(said["p50_us"], 1.5 * alone["p50_us"])
+
+    @unittest.skipUnless(socket.has_ipv6 and pathlib.Path("/proc/net/if_inet6").exists(), "without IPv6")
+    def test_a_hub_with_an_ipv6_address_exchanges_data_over_ipv6(self):
+        hub = Hub(self, listen="[::1]:0")
+        job = self.begin(f"[::1]:{hub.port}", "--rounds", "3", "--size", "64K", NCCL_SOCKET_FAMILY="AF_INET6")
+        said, code = self.end(job)
+        self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
 
     def test_hubs_started_by_the_benchmark_add_correctly(self):
         said, code = self.end(self.begin("2", "--rounds", "10", "--size", "64K", "--type", "bf16"))

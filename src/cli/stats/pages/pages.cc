@@ -16,7 +16,7 @@ namespace {
 
 Result<std::optional<unsigned>> user_id(const std::string& text) {
   if (text.empty()) return std::optional<unsigned>{};
-  // 0xffffffff means "unchanged" to system calls and is no user.
+  // System calls use 0xffffffff for "unchanged", so it is not a user.
   const auto number = parse_count(text);
   if (number && *number < 0xffffffff) return std::optional(static_cast<unsigned>(*number));
   if (const passwd* entry = getpwnam(text.c_str())) return std::optional(entry->pw_uid);
