@@ -55,13 +55,14 @@ Finding dropping(std::string_view rule) {
 }
 
 Finding closed_chain(const std::string& chain) {
-  return {"firewall", Level::kWarn,
-          fmt::format("the input chain {} drops packets that no rule accepts, and this check found "
-                      "no rule that accepts UDP {}-{}",
-                      chain, kFirstPort, kLastPort),
-          fmt::format("nft add rule FAMILY TABLE {} ip saddr SUBNET udp dport {}-{} accept; then "
-                      "test with `dlcp doctor --peer`",
-                      chain, kFirstPort, kLastPort)};
+  return {
+      "firewall", Level::kWarn,
+      fmt::format("the input chain {} drops packets that no rule accepts, and this check found "
+                  "no rule that accepts UDP {}-{}",
+                  chain, kFirstPort, kLastPort),
+      fmt::format("nft insert rule FAMILY TABLE {} ip saddr SUBNET udp dport {}-{} accept; then "
+                  "test with `dlcp doctor --peer`",
+                  chain, kFirstPort, kLastPort)};
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ Finding judge_ports(const PathMeasurement& m) {
                              : there;
   if (!back.empty()) finding.value += finding.value.empty() ? back : "; " + back;
   finding.fix = fmt::format(
-      "accept UDP {} in both directions in every firewall between the hosts of the job (nft add "
-      "rule inet filter input ip saddr SUBNET udp dport {} accept)",
+      "accept UDP {} in both directions in every firewall between the hosts of the job (nft insert "
+      "rule FAMILY TABLE CHAIN ip saddr SUBNET udp dport {} accept)",
       kDataPorts, kDataPorts);
   return finding;
 }
