@@ -62,9 +62,8 @@ ExitCode worse(ExitCode a, ExitCode b) {
 void explain(const BenchCase& c, const BenchOptions& options) {
   if (options.json) return;
   if (c.loss > 0 && c.netns.empty())
-    fmt::print(
-        "DLCP_FAULT makes the plugin drop {:g}% of the packets, which travel over loopback.\n",
-        c.loss * 100);
+    fmt::print("DLCP_FAULT makes the plugin drop {:g}% of the packets{}.\n", c.loss * 100,
+               c.one_host ? ", which travel over loopback" : "");
   if (c.loss > 0 && !c.netns.empty())
     fmt::print("--loss is only a label here: the network of --netns {} must drop the packets.\n",
                c.netns);

@@ -219,7 +219,8 @@ Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi, bool a
                  "give --plugin the path of an NCCL net plugin"};
   }
   return Error{ErrorCode::kInvalidUsage, fmt::format("cannot load the plugin: {}", why),
-               "give --plugin a path, or X for a libnccl-net-X.so in LD_LIBRARY_PATH"};
+               "give --plugin (or NCCL_NET_PLUGIN) a path, or X for a libnccl-net-X.so in "
+               "LD_LIBRARY_PATH"};
 }
 
 }  // namespace dlcp::cli

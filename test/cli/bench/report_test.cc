@@ -55,6 +55,24 @@ TEST_CASE("wrong data is the worst outcome, then usage, timeout, transport") {
   CHECK(make_report(of(Mode::kBandwidth, 2), {a, b}, 0).exit_code == ExitCode::kWrongData);
 }
 
+TEST_CASE("the error that is nearest to the cause is reported, whatever rank has it") {
+  auto stopped = rank_result(0, 1, 1);
+  stopped.error = "stopped: rank 2 has failed";
+  auto echo = rank_result(1, 1, 1);
+  echo.error = "the peer reported an error: the peer closed the connection";
+  auto own = rank_result(2, 1, 1);
+  own.error = "a network failure";
+  auto setting = rank_result(3, 1, 1);
+  setting.error = "raise DLCP_COLLNET_MEMORY";
+  setting.result = dlcp::nccl::ResultCode::kInvalidUsage;
+  for (auto* each : {&stopped, &echo, &own, &setting})
+    each->exit_code = ExitCode::kTransport;
+  const auto c = of(Mode::kAllReduce, 4);
+  CHECK(make_report(c, {stopped, echo}, 0).error == "rank 1: " + echo.error);
+  CHECK(make_report(c, {stopped, echo, own}, 0).error == "rank 2: " + own.error);
+  CHECK(make_report(c, {stopped, echo, own, setting}, 0).error == "rank 3: " + setting.error);
+}
+
 TEST_CASE("survivors of a killed rank report the time until the error, and that is success") {
   BenchCase c = of(Mode::kRing, 3);
   c.kill_rank = 1;

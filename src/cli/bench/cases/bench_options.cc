@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -47,13 +48,23 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
 
+// The first plugin of NCCL's list. NCCL loads none if the list is "none"; the bench then runs
+// DLCP's plugin, as without the variable.
+PluginChoice plugin_of_environment() {
+  const char* const list = std::getenv("NCCL_NET_PLUGIN");
+  PluginChoice choice = parse_plugin_choice(list != nullptr ? list : "");
+  choice.name = choice.name.substr(0, choice.name.find(','));
+  if (choice.name == "none") choice.name.clear();
+  return choice;
+}
+
 // Several plugins have short turns: the machine's speed seldom changes between two of them.
 void take_plugins(BenchCase& c, const BenchOptions& o) {
   constexpr int kTurns = 11;
   c.plugins.clear();
   for (const std::string& text : o.plugins)
     c.plugins.push_back(parse_plugin_choice(text));
-  if (c.plugins.empty()) c.plugins.emplace_back();
+  if (c.plugins.empty()) c.plugins.push_back(plugin_of_environment());
   const bool several = c.plugins.size() > 1;
   c.turns = o.turns >= 0 ? o.turns : several ? kTurns : 0;
   c.seconds = o.seconds >= 0 ? o.seconds : several ? 0.3 : 2;
@@ -217,20 +228,19 @@ std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) con
              "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--canary {}\n"
              "--loss-budget {}\nnumber of --plugin {}\n--turns {}",
              given(ranks), given(inflight), given(channels), c.layers, c.iterations, given(seconds),
-             given(warmup_seconds), c.seed, no_check, c.canary, c.loss_budget, plugins.size(),
-             given(turns));
+             given(warmup_seconds), c.seed, no_check, c.canary, c.loss_budget,
+             std::max(plugins.size(), std::size_t{1}), given(turns));
 }
 
 namespace {
 
 void add_what_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  take_from(add_repeated(bench, "--plugin", o.plugins,
-                         "Plugin file, or X for libnccl-net-X.so, as in NCCL_NET_PLUGIN; default: "
-                         "DLCP's plugin. If given several times, the plugins run in turn in the "
-                         "same processes, and are compared with the first; FILE,NAME=VALUE,... "
-                         "adds environment variables for one plugin"),
-            "NCCL_NET_PLUGIN");
+  add_repeated(bench, "--plugin", o.plugins,
+               "Plugin file, or X for libnccl-net-X.so; default: the first of NCCL_NET_PLUGIN, or "
+               "DLCP's plugin. If given several times, the plugins run in turn in the same "
+               "processes, and are compared with the first; FILE,NAME=VALUE,... adds environment "
+               "variables for one plugin");
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
   add_choice(bench, "--mode", by_name<Mode>(kModes), c.mode,

@@ -61,10 +61,6 @@ CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<in
   return verb.add_option(name, values, help)->delimiter(',');
 }
 
-void take_from(CLI::Option* option, const char* environment_variable) {
-  option->envname(environment_variable);
-}
-
 bool given(const CLI::Option* option) {
   return option->count() > 0;
 }

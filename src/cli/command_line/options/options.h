@@ -34,8 +34,6 @@ CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<s
                           const std::string& help);
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help);
-// Takes the value from this environment variable if the command line does not give it.
-void take_from(CLI::Option* option, const char* environment_variable);
 
 bool given(const CLI::Option* option);
 void exclude_each_other(CLI::Option* one, CLI::Option* other);
