@@ -215,7 +215,7 @@ void add_doctor(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App& doctor =
       add_verb(app, "doctor", "Check this host, or the path to another host, and suggest fixes");
-  add_flag(doctor, "--json", options->json, "Print one JSON object instead of text");
+  auto* json = add_flag(doctor, "--json", options->json, "Print one JSON object instead of text");
   add_flag(doctor, "--strict", options->strict, "Exit with 1 when there are warnings");
   auto* listen_flag = add_flag(doctor, "--listen", options->listen,
                                "Answer the probes of `dlcp doctor --peer` on another host");
@@ -236,6 +236,7 @@ void add_doctor(CLI::App& app, ExitCode& exit_code) {
                  "With --peer: probes per path (default 100)"),
        peer);
   exclude_each_other(peer, listen_flag);
+  exclude_each_other(json, listen_flag);
   const char* const footer =
       "Exit codes: 0 no check failed (warnings allowed), 1 warnings with --strict, 2 usage "
       "error, 3 at least one check failed.\nExamples:\n  "

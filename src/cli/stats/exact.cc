@@ -132,7 +132,7 @@ ExitCode exact(const ExactOptions& options) {
   } else {
     const bool one = pages->found.size() == 1;
     fmt::print("{} process{} {}\n", pages->found.size(), one ? "" : "es",
-               options.undo ? "may lose data within their licences again"
+               options.undo ? "may lose data within the licence again"
                : one        ? "accepts no loss from now on"
                             : "accept no loss from now on");
   }

@@ -75,8 +75,8 @@ void add_stats(CLI::App& app, ExitCode& exit_code) {
       "is exact.");
   const auto options = std::make_shared<StatsOptions>();
   add_selection(command, options->selection);
-  add_flag(command, "--paths", options->paths,
-           "Show loss and delay of every path, with its ports (takes half a second)");
+  auto* paths = add_flag(command, "--paths", options->paths,
+                         "Show loss and delay of every path, with its ports (takes half a second)");
   auto* json = add_flag(command, "--json", options->json, "Print JSON");
   auto* prometheus =
       add_flag(command, "--prometheus", options->prometheus, "Print Prometheus text");
@@ -84,6 +84,8 @@ void add_stats(CLI::App& app, ExitCode& exit_code) {
                             "Write the Prometheus text to this file atomically, for the node "
                             "exporter's textfile collector");
   exclude_each_other(prometheus, json);
+  exclude_each_other(paths, prometheus);
+  exclude_each_other(paths, textfile);
   exclude_each_other(textfile, json);
   exclude_each_other(textfile, prometheus);
   complete(command,

@@ -67,6 +67,28 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((code, json.loads(out)["budget"]), (0, 0.01))
         self.assertEqual(dlcp("traffic-class", "--decode", "7")[0], 1)
 
+    def test_output_that_cannot_be_written_is_reported(self):
+        for arguments in (["knobs"], ["--help"], ["counters", "--json"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([DLCP, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                      check=False)
+            self.assertEqual(done.returncode, 3, (arguments, done.stderr))
+            self.assertIn("No space left on device", done.stderr)
+
+    def test_options_that_would_have_no_effect_are_refused(self):
+        for arguments in (["doctor", "--listen", "--json"], ["stats", "--paths", "--prometheus"]):
+            self.assertEqual(dlcp(*arguments)[0], 2)
+
+    def test_the_bench_reads_nccls_list_of_plugins(self):
+        run = ["bench", "--mode", "lat", "--size", "8", "--iterations", "1", "--warmup", "0"]
+        for value in ("dlcp,other", "none"):
+            code, out, error = dlcp(*run, NCCL_NET_PLUGIN=value)
+            self.assertEqual(code, 0, out + error)
+        code, out, error = dlcp(*run, NCCL_NET_PLUGIN="no-such,dlcp")
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("NCCL_NET_PLUGIN", error)
+        self.assertNotIn("no-such,", error)
+
     def test_a_wrong_setting_is_a_usage_error_printed_once(self):
         code, out, error = dlcp("bench", "--seconds", "0.1", DLCP_PATHS="0")
         self.assertEqual((code, out), (2, ""))

@@ -4,10 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <iostream>
 #include <memory>
 #include <vector>
 
 #include "cli/command_line/options/help.h"
+#include "util/system/system_text.h"
 #include "util/text/similar.h"
 
 namespace dlcp::cli {
@@ -71,6 +76,15 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("{}: {} ({} --help)", program, what, program);
 }
 
+// A file or pipe that takes no output is noticed only when the buffers are written.
+ExitCode finish_output(const Program& program, ExitCode outcome) {
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (written) return outcome;
+  fmt::print(stderr, "{}: cannot write the output: {}\n", program.name, system_text(errno));
+  return outcome == ExitCode::kOk ? ExitCode::kTransport : outcome;
+}
+
 }  // namespace
 
 ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int argc,
@@ -85,15 +99,18 @@ ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int
     add(app, outcome);
   try {
     app.parse(argc, argv);
-    return outcome;
+    return finish_output(program, outcome);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       app.exit(error);  // prints the requested text
-      return ExitCode::kOk;
+      return finish_output(program, ExitCode::kOk);
     }
     const std::vector<std::string> words(argv + 1, argv + argc);
     fmt::print(stderr, "{}\n", explain(app, error, words));
     return ExitCode::kUsage;
+  } catch (const std::exception& error) {  // from fmt::print() if the output cannot be written
+    fmt::print(stderr, "{}: {}\n", program.name, error.what());
+    return ExitCode::kTransport;
   }
 }
 

@@ -23,7 +23,7 @@ struct Program {
 using AddVerb = void (*)(CLI::App& app, ExitCode& exit_code);
 
 // Runs the requested verb. kUsage after an error, which is printed to stderr; kOk for --help and
-// --version.
+// --version; kTransport if the output cannot be written.
 ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int argc, char** argv);
 
 }  // namespace dlcp::cli

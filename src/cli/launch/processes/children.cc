@@ -27,7 +27,8 @@ std::size_t Children::start(const std::function<int()>& run) {
   if (pid < 0) throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::_exit(run());
+    // An exception ends the child here; it must not run destructors of the parent's objects.
+    ::_exit([&]() noexcept { return run(); }());
   }
   children_.push_back({pid, -1});
   return children_.size() - 1;

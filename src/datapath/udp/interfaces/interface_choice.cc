@@ -53,11 +53,13 @@ Error nothing_chosen(std::string_view selection, const std::vector<InterfaceAddr
   const std::string asked = selection.empty()
                                 ? "no interface other than loopback is usable"
                                 : fmt::format("no usable interface matches \"{}\"", selection);
-  return Error{
-      ErrorCode::kInvalidUsage,
-      fmt::format("{}; active interfaces with an address: {}", asked,
-                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-      "select one of them (a prefix; \"=name\" for the exact name; \"^name\" for all others)"};
+  return Error{ErrorCode::kInvalidUsage,
+               fmt::format("{}; active interfaces with an address: {}", asked,
+                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+               names.empty()
+                   ? "bring an interface up, or run the container with a network"
+                   : "select one of them (a prefix; \"=name\" for the exact name; \"^name\" for "
+                     "all others)"};
 }
 
 }  // namespace
