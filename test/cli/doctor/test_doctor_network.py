@@ -134,6 +134,25 @@ class DoctorNetwork(unittest.TestCase):
             self.assertEqual(mark["tos_back"], mark["tos_sent"])
         self.assertIn("way there", bad["path_marks"]["value"])
 
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_dropped_marks_are_a_failure(self):
+        for rule, expected in (("ip dscp cs5 drop;", 3), ("ip ecn != not-ect drop;", 3), ("ip dscp af13 drop;", 0)):
+            with self.subTest(rule=rule):
+                self.firewall(1, rule)
+                code, report, bad = self.probe()
+                bad.pop("path_delay", None)
+                self.assertEqual((code, set(bad)), (expected, {"path_marks"}), bad)
+                levels = {f["level"] for f in report["findings"] if f["check"] == "path_marks"}
+                self.assertEqual(("fail" in levels, self.verdict["level"]), (expected != 0, "fail" if expected else "ok"))
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_a_congestion_mark_on_every_packet_is_a_warning(self):
+        self.firewall(1, "ip ecn != not-ect ip ecn set ce;")
+        code, _, bad = self.probe()
+        bad.pop("path_delay", None)
+        self.assertEqual((code, set(bad)), (0, {"path_marks"}), bad)
+        self.assertIn("towards the peer", bad["path_marks"]["value"])
+
     def test_a_narrow_port_is_found_to_the_byte(self):
         rig.netns("set", PREFIX, "portmtu=1700", "only=p1")
         code, report, bad = self.probe()

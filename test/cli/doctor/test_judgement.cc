@@ -124,6 +124,37 @@ TEST_CASE("a congestion mark does not count as a rewritten mark, but an added on
   CHECK_THAT(find(judge(m), "path_marks").value, Contains("ECN 0 arrives as 3"));
 }
 
+TEST_CASE("a class that connections need and that gets no answer is a failure, others a warning") {
+  const auto without = [](TrafficClass dropped) {
+    PathMeasurement m = healthy();
+    MarkResult& mark = m.marks[static_cast<std::size_t>(dropped)];
+    mark.forward = mark.back = std::nullopt;
+    return find(judge(m), "path_marks");
+  };
+  const Finding control = without(TrafficClass::kControl);
+  CHECK(control.level == Level::kFail);
+  CHECK(control.value ==
+        "class control: packets with DSCP 40 and ECN get no answer; packets without marks do");
+  CHECK_THAT(control.fix, Contains("control.dscp = 0"));
+  CHECK(without(TrafficClass::kExact).level == Level::kFail);
+  CHECK(without(TrafficClass::kBulkDroppable).level == Level::kWarn);
+  CHECK(without(TrafficClass::kBulkDroppable).value ==
+        "class bulk-droppable: packets with DSCP 14 get no answer; packets without marks do");
+}
+
+TEST_CASE("congestion marks on all probes of data are a warning with the direction") {
+  PathMeasurement m = healthy();
+  for (LaneResult& lane : m.lanes)
+    lane.marked_there = lane.replies;
+  const Finding finding = find(judge(m), "path_marks");
+  CHECK(finding.level == Level::kWarn);
+  CHECK(finding.value ==
+        "all 1600 probes of class exact arrive with a congestion mark towards the peer");
+  CHECK_THAT(finding.fix, Contains("ECN threshold"));
+  --m.lanes[0].marked_there;
+  CHECK(find(judge(m), "path_marks").level == Level::kOk);
+}
+
 TEST_CASE("loss is a warning up to one percent, and a failure above or if a path is dead") {
   PathMeasurement m = healthy();
   m.lanes[0].replies = m.lanes[0].seen = 84;  // 16 of 1600
@@ -331,6 +362,19 @@ TEST_CASE("the verdict names each device's pair, or the first problem to fix") {
   CHECK_FALSE(last.fix.empty());
 }
 
+TEST_CASE("a pair whose network drops the marks of the class control does not work") {
+  PairResult pair = pair_of(0, 0, true);
+  const auto tos = tos_of(row_of(TrafficClass::kControl));
+  pair.measurement->marks.push_back({TrafficClass::kControl, tos, tos, tos});
+  CHECK(pair.works());
+  pair.measurement->marks[0].forward = pair.measurement->marks[0].back = std::nullopt;
+  CHECK_FALSE(pair.works());
+  const std::vector<PairResult> pairs = {pair};
+  const Finding last = verdict(pairs, judge(pairs), "10.2.0.1");
+  CHECK(last.level == Level::kFail);
+  CHECK_THAT(last.value, Contains("DSCP 40 and ECN get no answer"));
+}
+
 TEST_CASE("an address or port that the peer sees differently means NAT") {
   PairResult pair = pair_of(0, 0, true);
   CHECK_FALSE(pair.is_translated());
@@ -345,34 +389,4 @@ TEST_CASE("an address or port that the peer sees differently means NAT") {
   CHECK(back.is_translated());
   CHECK_THAT(judge(std::vector{back})[0].value,
              Contains("NAT: packets that the peer initiates arrive from 192.0.2.1"));
-}
-
-TEST_CASE(
-    "a list of devices survives encoding and decoding, and other frames do not decode as one") {
-  const DeviceAnswer answer{datapath::parse_ip_address("10.0.0.9").value(),
-                            50'123,
-                            {{"eth0", datapath::parse_ip_address("10.0.0.1").value()},
-                             {"eth1", datapath::parse_ip_address("fd00::1").value()}}};
-  const auto question = encode_device_question(7);
-  CHECK(decode_device_question(question) == 7);
-  const auto frame = encode_device_answer(7, answer);
-  CHECK(frame.size() <= question.size());
-  const auto decoded = decode_device_answer(7, frame);
-  REQUIRE(decoded);
-  CHECK(decoded->seen_from == answer.seen_from);
-  CHECK(decoded->seen_port == answer.seen_port);
-  CHECK(decoded->devices == answer.devices);
-  CHECK_FALSE(decode_device_answer(8, frame));
-  CHECK_FALSE(decode_device_question(frame));
-  CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
-
-  // A short answer has the devices for which there is room.
-  DeviceAnswer many = answer;
-  many.devices.resize(40, many.devices[1]);
-  const auto brief = encode_device_question(7, kDeviceFrameBytesMin);
-  CHECK(decode_device_question(brief) == 7);
-  const auto part = decode_device_answer(7, encode_device_answer(7, many, brief.size()));
-  REQUIRE(part);
-  CHECK(part->devices.size() > 30);
-  CHECK(part->devices.size() < 40);
 }

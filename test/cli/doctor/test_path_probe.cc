@@ -164,3 +164,33 @@ TEST_CASE("the capabilities of this kernel's sockets are detected by use") {
   for (const Finding& finding : check_socket_buffers())
     CHECK(finding.fix.empty() == (finding.level == Level::kOk));
 }
+
+TEST_CASE(
+    "a list of devices survives encoding and decoding, and other frames do not decode as one") {
+  const DeviceAnswer answer{datapath::parse_ip_address("10.0.0.9").value(),
+                            50'123,
+                            {{"eth0", datapath::parse_ip_address("10.0.0.1").value()},
+                             {"eth1", datapath::parse_ip_address("fd00::1").value()}}};
+  const auto question = encode_device_question(7);
+  CHECK(decode_device_question(question) == 7);
+  const auto frame = encode_device_answer(7, answer);
+  CHECK(frame.size() <= question.size());
+  const auto decoded = decode_device_answer(7, frame);
+  REQUIRE(decoded);
+  CHECK(decoded->seen_from == answer.seen_from);
+  CHECK(decoded->seen_port == answer.seen_port);
+  CHECK(decoded->devices == answer.devices);
+  CHECK_FALSE(decode_device_answer(8, frame));
+  CHECK_FALSE(decode_device_question(frame));
+  CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
+
+  // A short answer has the devices for which there is room.
+  DeviceAnswer many = answer;
+  many.devices.resize(40, many.devices[1]);
+  const auto brief = encode_device_question(7, kDeviceFrameBytesMin);
+  CHECK(decode_device_question(brief) == 7);
+  const auto part = decode_device_answer(7, encode_device_answer(7, many, brief.size()));
+  REQUIRE(part);
+  CHECK(part->devices.size() > 30);
+  CHECK(part->devices.size() < 40);
+}

@@ -27,6 +27,10 @@ Duration local_clock() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
+bool is_marked(std::uint8_t tos) {
+  return (tos & 3) == static_cast<int>(Ecn::kCe);
+}
+
 }  // namespace
 
 Result<PathProbe> PathProbe::open(const PathProbeOptions& options) {
@@ -87,7 +91,10 @@ Result<PathMeasurement> PathProbe::measure() {
   result.mtu_both = largest(result.mtu_forward, true);
   for (const TrafficClassRow& row : kTrafficClasses)
     result.marks.push_back(probe_marks(row));
-  result.lanes = probe_lanes(std::min(kLossPacketBytes, result.mtu_both));
+  // If the network drops the marks of data, loss and delay are those of packets without marks.
+  const MarkResult& data = result.marks[static_cast<std::size_t>(TrafficClass::kExact)];
+  result.lanes = probe_lanes(std::min(kLossPacketBytes, result.mtu_both),
+                             data.back ? data.sent : std::uint8_t{0});
   return result;
 }
 
@@ -189,8 +196,7 @@ MarkResult PathProbe::probe_marks(const TrafficClassRow& row) {
   return result;
 }
 
-std::vector<LaneResult> PathProbe::probe_lanes(std::size_t packet_bytes) {
-  const std::uint8_t tos = tos_of(row_of(TrafficClass::kExact));
+std::vector<LaneResult> PathProbe::probe_lanes(std::size_t packet_bytes, std::uint8_t tos) {
   const std::size_t total = options_.probes * sockets_.size();
   std::vector<LaneResult> lanes(sockets_.size());
   std::vector<std::vector<Duration>> rtts(sockets_.size());
@@ -209,6 +215,8 @@ std::vector<LaneResult> PathProbe::probe_lanes(std::size_t packet_bytes) {
       while (const auto answer = receive(i, Duration{0})) {
         ++lanes[i].replies;
         lanes[i].seen = std::max<std::size_t>(lanes[i].seen, answer->reply.requests_seen);
+        lanes[i].marked_there += is_marked(answer->reply.tos_seen);
+        lanes[i].marked_back += is_marked(answer->tos);
         rtts[i].push_back(answer->rtt);
       }
     }

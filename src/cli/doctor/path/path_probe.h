@@ -41,6 +41,8 @@ struct LaneResult {  // one source port, to one of the listener's ports
   Duration rtt_median{};
   Duration rtt_max{};
   std::uint16_t to_port = 0;
+  std::size_t marked_there = 0;  // answered probes that arrived with a congestion mark (CE)
+  std::size_t marked_back = 0;   // answers that arrived with one
 };
 
 // The members after `answers` stay empty if it is false.
@@ -78,7 +80,7 @@ class PathProbe {
   bool passes(std::size_t packet_bytes, bool both_ways);
   std::size_t largest(std::size_t limit, bool both_ways);
   MarkResult probe_marks(const TrafficClassRow& row);
-  std::vector<LaneResult> probe_lanes(std::size_t packet_bytes);
+  std::vector<LaneResult> probe_lanes(std::size_t packet_bytes, std::uint8_t tos);
   void conclude(std::size_t lane, LaneResult& result);
 
   int send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,

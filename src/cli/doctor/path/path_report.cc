@@ -14,6 +14,10 @@ constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
     "configure every switch and router on the path to trust and keep DSCP and ECN of these "
     "ports (no re-marking at the edge), or choose code points that the site keeps";
+constexpr const char* kDroppedFix =
+    "let packets with these DSCPs and with ECN bits pass in every firewall, router and switch "
+    "between the hosts; if the site drops only DSCPs, choose others in the file of DLCP_CLASSES "
+    "(`control.dscp = 0`)";
 
 double ms(Duration d) {
   return static_cast<double>(d.count()) / 1e6;
@@ -84,38 +88,70 @@ Finding judge_mtu(const PathMeasurement& m) {
 
 // "DSCP 18 arrives as 0", "ECN is cleared", or "" if the mark is unchanged. CE instead of ECT is a
 // normal congestion mark.
-std::string change(std::uint8_t sent, std::optional<std::uint8_t> seen) {
-  if (!seen) return "no answer";
+std::string change(std::uint8_t sent, std::uint8_t seen) {
   std::string text;
-  if ((*seen >> 2) != (sent >> 2))
-    text = fmt::format("DSCP {} arrives as {}", sent >> 2, *seen >> 2);
+  if ((seen >> 2) != (sent >> 2)) text = fmt::format("DSCP {} arrives as {}", sent >> 2, seen >> 2);
   const int ecn_sent = sent & kEcnBits;
-  const int ecn_seen = *seen & kEcnBits;
+  const int ecn_seen = seen & kEcnBits;
   const bool marked = ecn_sent != 0 && ecn_seen == static_cast<int>(Ecn::kCe);
   if (ecn_seen != ecn_sent && !marked)
     text += fmt::format("{}ECN {} arrives as {}", text.empty() ? "" : ", ", ecn_sent, ecn_seen);
   return text;
 }
 
+// Connections need the class control to open, and the class exact for data.
+Finding judge_dropped(const MarkResult& mark) {
+  const TrafficClassRow& row = row_of(mark.traffic_class);
+  const bool needed =
+      row.traffic_class == TrafficClass::kControl || row.traffic_class == TrafficClass::kExact;
+  return {"path_marks", needed ? Level::kFail : Level::kWarn,
+          fmt::format("class {}: packets with DSCP {}{} get no answer; packets without marks do",
+                      row.name, mark.sent >> 2, row.ecn == Ecn::kNotEct ? "" : " and ECN"),
+          kDroppedFix};
+}
+
+// Marks on all packets carry no information about queues.
+Findings judge_congestion_marks(const PathMeasurement& m) {
+  std::size_t answers = 0, there = 0, back = 0;
+  for (const LaneResult& lane : m.lanes) {
+    answers += lane.replies;
+    there += lane.marked_there;
+    back += lane.marked_back;
+  }
+  if (answers == 0 || (there < answers && back < answers)) return {};
+  const char* const way = there < answers  ? "from the peer"
+                          : back < answers ? "towards the peer"
+                                           : "in both directions";
+  return {
+      {"path_marks", Level::kWarn,
+       fmt::format("all {} probes of class exact arrive with a congestion mark {}", answers, way),
+       "if the path is idle: raise the ECN threshold of the switches on the path, and find "
+       "the device that sets the ECN field"}};
+}
+
 Findings judge_marks(const PathMeasurement& m) {
   Findings findings;
   for (const MarkResult& mark : m.marks) {
-    const std::string forward = change(mark.sent, mark.forward);
-    const std::string back = change(mark.sent, mark.back);
+    if (!mark.forward || !mark.back) {
+      findings.push_back(judge_dropped(mark));
+      continue;
+    }
+    const std::string forward = change(mark.sent, *mark.forward);
+    const std::string back = change(mark.sent, *mark.back);
     if (forward.empty() && back.empty()) continue;
     std::string value = fmt::format("class {}:", row_of(mark.traffic_class).name);
     if (!forward.empty()) value += fmt::format(" on the way there {}", forward);
     if (!back.empty())
       value += fmt::format("{} on the way back {}", forward.empty() ? "" : ";", back);
-    findings.push_back({"path_marks", Level::kWarn, value, ""});
+    findings.push_back({"path_marks", Level::kWarn, value, kMarkFix});
   }
+  std::ranges::move(judge_congestion_marks(m), std::back_inserter(findings));
   if (findings.empty()) {
     return {{"path_marks", Level::kOk,
              fmt::format("DSCP and ECN of all {} classes arrive unchanged in both directions",
                          m.marks.size()),
              ""}};
   }
-  findings.back().fix = kMarkFix;
   return findings;
 }
 
