@@ -14,8 +14,10 @@ import platform
 import struct
 import sys
 
-CALLS = {"x86_64": {"socket": 41, "bind": 49, "setsockopt": 54, "getsockopt": 55, "timerfd_create": 283},
-         "aarch64": {"socket": 198, "bind": 200, "setsockopt": 208, "getsockopt": 209, "timerfd_create": 85}}
+CALLS = {"x86_64": {"socket": 41, "bind": 49, "setsockopt": 54, "getsockopt": 55, "timerfd_create": 283,
+                    "recvmmsg": 299},
+         "aarch64": {"socket": 198, "bind": 200, "setsockopt": 208, "getsockopt": 209, "timerfd_create": 85,
+                     "recvmmsg": 243}}
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06      # of classic BPF: a word of the call, jump if equal, return
 NUMBER, ARGUMENTS = 0, 16                   # where struct seccomp_data has the call and its arguments (8 bytes each)
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000

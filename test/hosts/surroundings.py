@@ -90,6 +90,11 @@ def sandbox_without_timers(net):
 
 
 @layout
+def sandbox_without_recvmmsg(net):
+    return usual(net, wrap=refusing("--call", "recvmmsg=ENOSYS"), refused_with=("recvmmsg", "seccomp"))
+
+
+@layout
 def few_open_files(net):
     return usual(net, wrap=("prlimit", "--nofile=48", "--"))
 

@@ -40,9 +40,26 @@ Error system_error(std::string what) {
                "raise the limit on open files (ulimit -n)"};
 }
 
+// Sandboxes may refuse the call. Without this check the peer would seem to be silent.
+Status check_reading(int socket) {
+  std::byte byte;
+  iovec piece{&byte, 1};
+  mmsghdr header{};
+  header.msg_hdr.msg_iov = &piece;
+  header.msg_hdr.msg_iovlen = 1;
+  if (::recvmmsg(socket, &header, 1, MSG_DONTWAIT, nullptr) >= 0 || errno == EAGAIN ||
+      errno == EWOULDBLOCK || errno == EINTR)
+    return Unit{};
+  return Error{ErrorCode::kSystem,
+               fmt::format("cannot read from a UDP socket (recvmmsg): {}", system_text(errno)),
+               "permit recvmmsg in the seccomp profile or policy of the container"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sockets) {
+  for (const int socket : sockets)
+    if (auto checked = check_reading(socket); !checked) return checked.error();
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return system_error("cannot open an epoll descriptor");
   for (std::size_t i = 0; i < sockets.size(); ++i) {
