@@ -480,3 +480,26 @@ def nat_in_one_direction(net):
     behind_a_router(net)
     net.nft("r", "table ip n {\n chain out {\n  type nat hook postrouting priority 100\n  oifname b masquerade\n }\n}\n")
     return Case("10.1.0.2", env={"DLCP_PEER_TIMEOUT": "4"}, refused_with=("NAT",))
+
+
+def rule_for_udp(net, host, route, words):
+    two_hosts(net)
+    one_subnet_each(net, 1)
+    net.ip(host, "rule", "add", "ipproto", "udp", "lookup", "204")
+    net.ip(host, "route", "add", route, "default", "table", "204")
+    return Case("10.1.0.1", env={"DLCP_PEER_TIMEOUT": "4"}, refused_with=words)
+
+
+@layout
+def routing_rule_that_prohibits_udp(net):
+    return rule_for_udp(net, "a", "prohibit", ("kernel forbids outgoing packets", "`ip rule`"))
+
+
+@layout
+def routing_rule_that_drops_udp(net):
+    return rule_for_udp(net, "a", "blackhole", ("no route to 10.1.0.2", "`ip rule`"))
+
+
+@layout
+def routing_rule_without_a_route_for_udp(net):
+    return rule_for_udp(net, "a", "unreachable", ("no route to 10.1.0.2", "`ip rule`"))

@@ -26,7 +26,7 @@ namespace dlcp::datapath {
   X(tx_error_bad_destination, "lost: unknown form of address, another IP family, or no such path") \
   X(tx_error_too_big, "lost: larger than the route's MTU; probes of the MTU count too")            \
   X(tx_error_unreachable, "lost: no route, or the host, network or peer is down")                  \
-  X(tx_error_not_permitted, "lost: rejected by a packet filter of this host")                      \
+  X(tx_error_not_permitted, "lost: rejected by a packet filter or routing rule of this host")      \
   X(tx_error_no_buffers, "lost: the interface's queue was full")                                   \
   X(tx_error_other, "lost: another error of the kernel")                                           \
   X(gso_on, "1 if bursts are sent with segmentation offload")                                      \

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "datapath/udp/interfaces/interfaces.h"
@@ -263,11 +264,13 @@ PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   const bool had_errors = counters_.tx_error_unreachable != 0 || counters_.tx_error_other != 0;
   if (had_errors && interface_of(address_.ip).empty())
     return {PathReport::Kind::kNoAddress, to_string(address_.ip), now_};
-  if (counters_.tx_error_unreachable != 0 && !theirs->ip.is_link_local() &&
-      !find_route({theirs->ip, address_.ip, 0}))
+  if (had_errors && !theirs->ip.is_link_local() && !find_route({theirs->ip, address_.ip, 0}))
     return {PathReport::Kind::kNoRoute, {}, now_};
   if (counters_.tx_error_not_permitted != 0)
-    return {PathReport::Kind::kNotPermitted, {}, not_permitted_at_};
+    return {sender_.not_permitted_error() == EACCES ? PathReport::Kind::kProhibited
+                                                    : PathReport::Kind::kNotPermitted,
+            {},
+            not_permitted_at_};
   return {};
 }
 

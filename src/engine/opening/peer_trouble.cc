@@ -61,6 +61,12 @@ Explanation explanation_of(const PeerTrouble& trouble) {
     case Kind::kPortUnreachable:
       return port_unreachable(trouble, by_peer || from.empty(), speaker);
     case Kind::kProhibited:
+      if (from.empty())
+        return {"this host's kernel forbids outgoing packets",
+                fmt::format(
+                    "either a routing rule or route prohibits them (`ip rule`, `ip route "
+                    "get {} ipproto udp`), or a packet filter or security policy (SELinux) does",
+                    trouble.host)};
       return {fmt::format("{} answers with ICMP administratively prohibited", speaker),
               fmt::format("a firewall rejects {}: let them pass both ways", kPorts)};
     case Kind::kUnreachable:
@@ -68,7 +74,8 @@ Explanation explanation_of(const PeerTrouble& trouble) {
     case Kind::kNoRoute:
       return {fmt::format("this host has no route to {}", trouble.host),
               fmt::format("choose interfaces on both hosts that reach each other "
-                          "(NCCL_SOCKET_IFNAME), or add a route: see `ip route get {}`",
+                          "(NCCL_SOCKET_IFNAME), or add a route: see `ip route get {} ipproto "
+                          "udp` and `ip rule`",
                           trouble.host)};
     case Kind::kNoAddress:
       return {fmt::format("this host no longer has its address {}", from),
@@ -87,8 +94,8 @@ Explanation explanation_of(const PeerTrouble& trouble) {
                         "and exit status",
                         kPorts)};
   return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
-                          "in one direction, or NAT changes addresses on the path: see that "
-                          "rank's log",
+                          "in one direction, or packets with DSCP 40 or ECN bits are dropped, or "
+                          "NAT changes addresses on the path: see that rank's log",
                           kPorts)};
 }
 

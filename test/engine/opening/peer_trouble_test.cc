@@ -40,7 +40,9 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
   const std::vector<Row> rows = {
       {silent(), "",
        "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
-       "one direction, or NAT changes addresses on the path: see that rank's log"},
+       "one direction, or packets with DSCP 40 or ECN bits are dropped, or NAT changes addresses "
+       "on "
+       "the path: see that rank's log"},
       {silent(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",
        "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
        "rank's log and exit status"},
@@ -72,12 +74,15 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
       {silent(Kind::kNoRoute, ""), "; this host has no route to 10.0.0.2",
        "choose interfaces on both hosts that reach each other (NCCL_SOCKET_IFNAME), or add a "
        "route: "
-       "see `ip route get 10.0.0.2`"},
+       "see `ip route get 10.0.0.2 ipproto udp` and `ip rule`"},
       {silent(Kind::kNoAddress, "10.0.0.1"), "; this host no longer has its address 10.0.0.1",
        "either it was removed or changed, as by a renewed DHCP lease or a network restart, or its "
        "interface is gone: see `ip address` and the log of the network manager"},
       {silent(Kind::kNotPermitted, ""), "; this host's packet filter rejects outgoing packets",
        "let UDP ports 49152-65535 pass in the output rules (`nft list ruleset`, `iptables -S`)"},
+      {silent(Kind::kProhibited, ""), "; this host's kernel forbids outgoing packets",
+       "either a routing rule or route prohibits them (`ip rule`, `ip route get 10.0.0.2 ipproto "
+       "udp`), or a packet filter or security policy (SELinux) does"},
   };
   for (const Row& row : rows) {
     const Error error = explain(row.trouble);

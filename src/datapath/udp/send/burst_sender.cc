@@ -254,6 +254,7 @@ void BurstSender::count_error(int error, std::size_t packets, UdpCounters& count
   std::uint64_t UdpCounters::*const counter = counter_of(error);
   counters.*counter += packets;
   if (counter == &UdpCounters::tx_error_unreachable) egress_.forget();
+  if (counter == &UdpCounters::tx_error_not_permitted) not_permitted_error_ = error;
 }
 
 void BurstSender::pause_gso() {

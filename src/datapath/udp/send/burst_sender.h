@@ -44,6 +44,9 @@ class BurstSender {
   // a route or driver may reject it, and routes change.
   bool gso_on() const { return options_.gso && now_ >= gso_again_at_; }
 
+  // The last error that was counted as not permitted: EPERM or EACCES.
+  int not_permitted_error() const { return not_permitted_error_; }
+
  private:
   static constexpr std::size_t kBatchMessages = 32;
   static constexpr std::size_t kBatchPackets = 144;
@@ -84,6 +87,7 @@ class BurstSender {
   Time now_{};
   Time gso_again_at_ = Time::min();
   Duration gso_pause_{0};  // the last one
+  int not_permitted_error_ = 0;
   Batch batch_;
 };
 
