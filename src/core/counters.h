@@ -55,10 +55,8 @@ namespace dlcp::core {
     "packets with a congestion mark: switches are congested")                                     \
   X(kAcksSent, "acks_sent", "")                                                                   \
   X(kAcksReceived, "acks_received", "")                                                           \
-  X(kUnpostedKept, "unposted_kept",                                                               \
-    "packets of messages whose receive was not posted yet, kept until it was")                    \
-  X(kDroppedUnposted, "dropped_unposted",                                                         \
-    "packets of messages whose receive was not posted yet, beyond the pool; sent again")          \
+  X(kUnpostedKept, "unposted_kept", "packets kept until the receive was posted")                  \
+  X(kDroppedUnposted, "dropped_unposted", "as unposted_kept, but beyond the pool; sent again")    \
   X(kDroppedMalformed, "dropped_malformed", "not a packet of DLCP, or its header is damaged")     \
   X(kDroppedVersion, "dropped_version",                                                           \
     "packets of another wire version: the ranks run different releases")                          \

@@ -31,8 +31,8 @@ class Communicators {
   // connections, until not_shared().
   bool learn_ranks(std::uint64_t comm_id, std::size_t ranks, std::size_t nodes);
   void not_shared() { --sharing_; }
-  // True if a connection may carry more than one communicator: one has no context, or one of several
-  // hosts has not used its context and may use another one's connections (NCCL 2.28.3).
+  // True if a connection may carry more than one communicator: one has no context, or one of
+  // several hosts has not used its context and may use another one's connections (NCCL 2.28.3).
   bool shared();
 
   // Called by the profiler, for monitoring. False if the communicator has no context.

@@ -39,7 +39,7 @@ constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // there, while other ports have room.
 constexpr double kMarkedQueue = 0.1;
 constexpr double kMarkedShare = 6;  // divided by the square root of the window; 0.75 of 64 packets
-// If so many packets are marked over many rounds without a queue, a switch marks every packet.
+// If more packets are marked for many rounds without a queue, a switch marks every packet.
 constexpr double kMarkedAlways = 0.9;
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
