@@ -156,21 +156,6 @@ TEST_CASE("a queue that marks stays near its marking threshold") {
   CHECK(result.queue_mean <= 40e-6);
 }
 
-TEST_CASE("marks on every packet do not slow flows if there is no queue") {
-  for (const Duration base : {Duration(20us), Duration(5ms)}) {
-    for (const int flows : {1, 4, 16}) {
-      SweepCell cell{.base = base, .flows = flows};
-      ContestConfig config = cell.config(Contender::kDlcp, 1);
-      const ContestResult without = run_contest(config);
-      config.path.marks_all = true;
-      const ContestResult with = run_contest(config);
-      fmt::print("all marked, {} us, {} flows: {:.3f} of the link, without marks {:.3f}\n",
-                 base / 1us, flows, with.used, without.used);
-      CHECK(with.used >= 0.8 * without.used);
-    }
-  }
-}
-
 TEST_CASE("the models of TCP behave as TCP is known to") {
   const SweepCell clean{.base = 5ms};
   ContestConfig config = clean.config(Contender::kCubic, 1);

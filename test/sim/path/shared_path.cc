@@ -107,8 +107,7 @@ void SharedPath::enter(std::unique_ptr<PathFrame> frame) {
   const double delay = static_cast<double>(waits.count()) * 1e-9;
   totals_.delay_sum += frame->data ? delay : 0;
   totals_.delay_max = std::max(totals_.delay_max, delay);
-  frame->marked = config_.marks_all ||
-                  (config_.ecn_above > 0 && queued > static_cast<double>(config_.ecn_above));
+  frame->marked = config_.ecn_above > 0 && queued > static_cast<double>(config_.ecn_above);
   if (config_.policer_burst > 0) {
     deliver_after(now_, std::move(frame));
     return;

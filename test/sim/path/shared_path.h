@@ -29,7 +29,6 @@ struct PathConfig {
   double loss = 0;               // share of data packets that are lost
   std::size_t buffer = 1 << 20;  // bytes
   std::size_t ecn_above = 0;     // bytes in the queue above which packets are marked; 0: never
-  bool marks_all = false;        // as a switch whose threshold is 0
   std::size_t policer_burst =
       0;               // bytes; 0: no policer. Else no queue: packets above the rate are dropped
   Duration spread{0};  // extra one-way delay: path p of n has p / n of it

@@ -39,8 +39,6 @@ constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // there, while other ports have room.
 constexpr double kMarkedQueue = 0.1;
 constexpr double kMarkedShare = 6;  // divided by the square root of the window; 0.75 of 64 packets
-// If more packets are marked for many rounds without a queue, a switch marks every packet.
-constexpr double kMarkedAlways = 0.9;
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
 // equal; and a sixteenth of the distance to the window before the last cut. If there was no cut for
@@ -178,9 +176,8 @@ bool QueueCongestion::marks_count() const {
   const double many = std::min(1.0, kMarkedShare / std::sqrt(window_));
   // The window may be small because the receiver serves others first; it is then not cut, so that
   // the sender starts from it when its turn comes.
-  const bool by_many = round_.marked >= many * round_.acked && mark_share_ < kMarkedAlways;
   return round_.marked > 0 && (round_.limited || window_ > kWindowSmall) &&
-         (by_many || queue_ >= kMarkedQueue * target(window_));
+         (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 
 // DCTCP's cut, but no more than empties the queue: if other flows cause the queue and ignore marks,
