@@ -179,18 +179,15 @@ Result<Port> Registry::port(int device, Extent extent) {
   return Port(std::move(lanes), std::move(turns));
 }
 
-// Returns nullptr if the lane cannot be opened, or its device is gone, but the device has another
-// lane of this carrier, or a carrier that comes after it.
+// Returns nullptr if the lane cannot be opened but the device has another lane of this carrier, or
+// a carrier that comes after it.
 Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
-  if (lane.failed) return std::shared_ptr<Engine>();
-  const auto failure = engine != nullptr ? engine->failure() : std::nullopt;
-  if (engine != nullptr && !failure) return engine;
+  if (engine != nullptr || lane.failed) return engine;
   const Device& device = setup_->value().devices[index];
   std::string description;
-  auto opened =
-      failure ? Result<std::shared_ptr<Engine>>(*failure) : open(device, lane, description);
+  auto opened = open(device, lane, description);
   if (opened) {
     lane.engine = opened.value();
     said.push_back({LogLevel::kInfo, std::move(description)});

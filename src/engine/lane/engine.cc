@@ -59,11 +59,6 @@ Status Engine::start_helper(bool takes_part) {
   return helper_.start(datapath_->wait_descriptor(), [this] { return on_helper_wake(); });
 }
 
-std::optional<Error> Engine::failure() {
-  const std::lock_guard lock(mutex_);
-  return datapath_->failure();
-}
-
 Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
   return datapath_->check_reachable(peer);
 }

@@ -33,12 +33,12 @@ class Engine {
          std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>(),
          std::unique_ptr<Placer> placer = nullptr);  // null: placer_for() the datapath
   ~Engine();
+
   // Starts the helper thread; until then only callers drive steps. kSystem if the system refuses.
   // `takes_part`: it steps whenever packets arrive, because callers poll other lanes, too.
   Status start_helper(bool takes_part = false);
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
-  std::optional<Error> failure();  // the error that has ended the device permanently, if any
   Status check_reachable(const wire::EndpointAddress& peer) const;
   // `is_spare`: usually no peer connects to this listener, so a long wait is not logged.
   core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number,

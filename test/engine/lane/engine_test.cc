@@ -285,9 +285,7 @@ TEST_CASE("a removed device fails its connections and listeners, once") {
   const auto listening = pair.a->listen(1, 2);
   auto out = random_bytes(10'000);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
-  CHECK_FALSE(pair.a->failure());
   pair.wire->gone = true;
-  CHECK(pair.a->failure()->what == "the card is gone");
   Request::Outcome outcome;
   for (int i = 0; i < 10; ++i)
     pair.a->poll_state(*pair.sends);
