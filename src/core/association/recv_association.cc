@@ -236,14 +236,11 @@ bool RecvAssociation::build_ack(Time now) {
   ack_.window_epoch = grant_.epoch;
   ack_.answers_probe = probe_to_answer_.has_value();
   ack_.probe_echo = probe_to_answer_ ? probe_to_answer_->echo : 0;
-  probe_to_answer_.reset();
   ack_.duplicates = duplicates_;
   ack_.sent = wire::wire_time(now);
   const bool all_placed = !placing_ || placing_->report(now, ack_);
   const bool all_paths = report_paths(now) && all_placed;
   const bool all_streams = report_streams();
-  counters_.add(Counter::kAcksSent);
-  if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
   return all_paths && all_streams;
 }
 
@@ -261,7 +258,14 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
     const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
     small_acks_ = small_acks_ || probe_to_answer_ || pings_.due() > 0;
     const bool complete = build_ack(now);
-    small_acks_ = small_acks_ && !complete;
+    if (complete) {
+      probe_to_answer_.reset();
+      small_acks_ = false;
+    } else {  // only the last frame answers: then the sender knows everything and judges losses
+      ack_.answers_probe = false;
+    }
+    counters_.add(Counter::kAcksSent);
+    if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);
     if (ack_.asks_pong) {  // perhaps this path is dead
       reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);

@@ -10,7 +10,7 @@ namespace dlcp::core {
 void LossyReceives::Message::on_sent_once(const wire::SentOnce& frame) {
   if (state == State::kCollecting) marks = frame.marks;
   // The sender repeats SENT_ONCE: the last NEED may have been lost.
-  if (state != State::kGranted && state != State::kStopDue) state = State::kWaiting;
+  if (state == State::kCollecting || state == State::kNeeded) state = State::kWaiting;
   // SENT_ONCE follows all packets of the message on this path.
   std::erase_if(marks, [&](const wire::PathMark& mark) { return mark.path == frame.path; });
   echo = frame.echo;

@@ -12,6 +12,7 @@ class UsedNumbers {
  public:
   // False if the number was used, or if it is so old that this is no longer known.
   bool use(std::uint64_t number) {
+    if (known_from_ == 0) known_from_ = number;
     if (number < known_from_ || !used_.insert(number).second) return false;
     // A gap at the low end is given up if too many numbers above it are used: its stream was
     // abandoned before its HELLO arrived.
@@ -26,7 +27,7 @@ class UsedNumbers {
  private:
   static constexpr std::size_t kMost = 65536;  // as many connections as one device may have
 
-  std::uint64_t known_from_ = 1;  // the first stream is number 1
+  std::uint64_t known_from_ = 0;  // 0: none so far; the stream that opens an association is first
   std::set<std::uint64_t> used_;  // of those from known_from_ on
 };
 

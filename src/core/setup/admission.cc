@@ -155,7 +155,10 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   Slot& slot = slots_.add(at.context);
   const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
   Counters& counters = commons_.counters.of(slot.context);
-  if (!joins) association = &associations_.from(hello, listener.key, counters);
+  if (!joins) {
+    association = &associations_.from(hello, listener.key, counters);
+    association->takes(hello.stream);
+  }
   slot.listener = at.token;
   slot.association = association->token();
   slot.channel = Channel(keys.to_sender, {keys.to_receiver, association->channel().protection()},

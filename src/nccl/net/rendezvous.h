@@ -13,7 +13,8 @@ namespace dlcp::nccl {
 
 // null: the context of the calling thread. Before NCCL 2.28, which passes contexts, NCCL calls
 // listen, connect and accept of a communicator on a thread that serves no other one (proxy.cc,
-// ncclProxyService), except those that share its connections.
+// ncclProxyService), except those that share its connections. Probes of GPU memory, and the
+// bootstrap with NCCL_OOB_NET_ENABLE, run on the thread of the application.
 Context& context_of(void* context);
 
 // Returns the settings' error if they make the plugin unusable.

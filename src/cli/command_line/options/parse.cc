@@ -76,12 +76,17 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("{}: {} ({} --help)", program, what, program);
 }
 
+// fmt::print() throws if nothing can be written.
+void complain(const std::string& line) {
+  std::fputs(line.c_str(), stderr);
+}
+
 // A file or pipe that takes no output is noticed only when the buffers are written.
 ExitCode finish_output(const Program& program, ExitCode outcome) {
   std::cout.flush();
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
   if (written) return outcome;
-  fmt::print(stderr, "{}: cannot write the output: {}\n", program.name, system_text(errno));
+  complain(fmt::format("{}: cannot write the output: {}\n", program.name, system_text(errno)));
   return outcome == ExitCode::kOk ? ExitCode::kTransport : outcome;
 }
 
@@ -106,10 +111,10 @@ ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int
       return finish_output(program, ExitCode::kOk);
     }
     const std::vector<std::string> words(argv + 1, argv + argc);
-    fmt::print(stderr, "{}\n", explain(app, error, words));
+    complain(explain(app, error, words) + '\n');
     return ExitCode::kUsage;
   } catch (const std::exception& error) {  // from fmt::print() if the output cannot be written
-    fmt::print(stderr, "{}: {}\n", program.name, error.what());
+    complain(fmt::format("{}: {}\n", program.name, error.what()));
     return ExitCode::kTransport;
   }
 }

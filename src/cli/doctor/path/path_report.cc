@@ -17,7 +17,7 @@ constexpr const char* kMarkFix =
 constexpr const char* kDroppedFix =
     "let packets with these DSCPs and with ECN bits pass in every firewall, router and switch "
     "between the hosts; if the site drops only DSCPs, choose others in the file of DLCP_CLASSES "
-    "(`control.dscp = 0`)";
+    "(`control.dscp = 0`); this test always uses the default DSCPs";
 
 double ms(Duration d) {
   return static_cast<double>(d.count()) / 1e6;
