@@ -188,6 +188,22 @@ TEST_CASE("over budget, or without its own licence, a receiver requests all chun
   }
 }
 
+TEST_CASE("SENT_ONCE of several paths that arrive together get one NEED, on the likeliest path") {
+  Receiver receiver;
+  receiver.post(Licence{});
+  for (std::uint32_t chunk = 1; chunk < 100; ++chunk)
+    receiver.data(chunk);
+  for (std::uint8_t path = 0; path < 4; ++path) {
+    receiver.sent_once({}, path);
+    receiver.losses.decide(receiver.paths, kPayload, receiver.placements.wanted);
+  }
+  const auto decisions = receiver.decide();
+  REQUIRE(decisions.size() == 1);
+  CHECK(decisions[0].need);
+  CHECK(decisions[0].path == 9);
+  CHECK(receiver.counters[Counter::kNeedsSent] == 1);
+}
+
 TEST_CASE("chunks that the receiver itself dropped are requested, whatever the budget") {
   Receiver receiver;
   for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
