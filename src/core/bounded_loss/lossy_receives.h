@@ -28,7 +28,7 @@ class LossyReceives {
   bool on_sent_once(const wire::SentOnce& frame);
   // Its loss is granted: it only waits for the end of its permissions.
   bool is_granted(std::uint64_t number) const;
-  // SENT_ONCE has arrived for a message that is not complete.
+  // SENT_ONCE has arrived for a message whose end the sender does not know yet.
   bool awaits() const;
   // Decides about every message that has holes and expects no more packets. If its licence allows
   // the loss and it has at least `licence_bytes_min`, the holes become placements of zeros and the

@@ -94,7 +94,7 @@ Explanation explanation_of(const PeerTrouble& trouble) {
                         "and exit status",
                         kPorts)};
   return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
-                          "in one direction, or packets with DSCP 40 or ECN bits are dropped, or "
+                          "in one direction, or packets with DSCPs or ECN bits are dropped, or "
                           "NAT changes addresses on the path: see that rank's log",
                           kPorts)};
 }

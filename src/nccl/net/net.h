@@ -43,15 +43,15 @@ ResultCode get_properties(int device, Properties* out) noexcept {
 }
 
 // ---- connections (net_connect.cc) ----
-// If `context` is null, the context of the process is used.
+// If `context` is null, the context of the calling thread is used.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
 // Success with *comm null: not connected yet; call again with the same handle memory.
 // `communicator_class` is used if each connection has its own; otherwise the context's is.
 ResultCode connect(void* context, int device, void* handle, void** send_comm,
                    int communicator_class = kUndefined) noexcept;
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
-// These return at once, except that the last close of a process without contexts waits for up to
-// DLCP_LINGER.
+// These return at once, except that the last close of a context that belongs to a thread waits for
+// up to DLCP_LINGER.
 ResultCode close_comm(void* comm) noexcept;
 ResultCode close_listen(void* listen_comm) noexcept;
 

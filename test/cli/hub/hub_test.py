@@ -20,6 +20,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 TOKEN = "00112233445566778899aabbccddeeff"
 # With a sanitizer's runtime mlockall() succeeds but has no effect, because its shadow memory must not be locked.
 SANITIZED = any(mark in pathlib.Path(BINARY).read_bytes() for mark in (b"__asan_init", b"__tsan_init"))
+IPV6 = pathlib.Path("/proc/net/if_inet6")
 
 
 def run(*arguments, **environment):
@@ -260,7 +261,7 @@ class Jobs(unittest.TestCase):
             self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
             self.assertLess(said["p50_us"], 1.5 * alone["p50_us"])
 
-    @unittest.skipUnless(socket.has_ipv6 and pathlib.Path("/proc/net/if_inet6").exists(), "without IPv6")
+    @unittest.skipUnless(IPV6.exists() and " lo" in IPV6.read_text(), "without ::1")
     def test_a_hub_with_an_ipv6_address_exchanges_data_over_ipv6(self):
         hub = Hub(self, listen="[::1]:0")
         job = self.begin(f"[::1]:{hub.port}", "--rounds", "3", "--size", "64K", NCCL_SOCKET_FAMILY="AF_INET6")

@@ -23,10 +23,12 @@ const std::string kRoute1 = "ip route add default via 10.20.1.2 metric 20";
 
 // Cards e0 and e1 with a default route each, of which the kernel prefers that of e0.
 std::vector<std::string> two_cards() {
-  return {
-      "ip link add e0 type veth peer name p0 && ip addr add 10.20.0.1/24 dev e0 && "
-      "ip link set p0 up && ip link set e0 up",
-      kCard1, "ip route add default via 10.20.0.2 metric 10", kRoute1};
+  return {// New namespaces take these values from the host, and strict filters change the choice.
+          "echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter && "
+          "echo 0 > /proc/sys/net/ipv4/conf/default/rp_filter",
+          "ip link add e0 type veth peer name p0 && ip addr add 10.20.0.1/24 dev e0 && "
+          "ip link set p0 up && ip link set e0 up",
+          kCard1, "ip route add default via 10.20.0.2 metric 10", kRoute1};
 }
 
 int index_of(const char* name) {

@@ -40,7 +40,7 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
   const std::vector<Row> rows = {
       {silent(), "",
        "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
-       "one direction, or packets with DSCP 40 or ECN bits are dropped, or NAT changes addresses "
+       "one direction, or packets with DSCPs or ECN bits are dropped, or NAT changes addresses "
        "on "
        "the path: see that rank's log"},
       {silent(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",

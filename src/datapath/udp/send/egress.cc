@@ -14,7 +14,7 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr Duration kAskAgain = 1s;
-constexpr Duration kAskAgainMax = 64s;  // two questions of 10 us each per peer
+constexpr Duration kAskAgainMax = 4s;  // two questions of 10 us each per peer
 
 }  // namespace
 

@@ -29,7 +29,7 @@ class Egress {
 
   // The interface index to name in packets to `peer`; 0: none, the kernel's choice is right. If the
   // interface has no route to the peer, the kernel is queried again after 1 s, then after twice the
-  // time each, up to 64 s.
+  // time each, up to 4 s.
   int link_for(const IpAddress& peer, Time now);
   // Routes may have changed: queries the kernel again.
   void forget() { known_.clear(); }
