@@ -62,7 +62,7 @@ TEST_CASE("a refusal for one peer loses no packet to another peer on the same so
   }
 }
 
-TEST_CASE("a rejection by the packet filter is reported with the time at which it happened") {
+TEST_CASE("a rejection by this host is reported with the time at which it happened") {
   const auto sender = open_datapath(loopback_options());
   REQUIRE(sender);
   const auto send_to = [&](const char* text, Time now) {
@@ -77,9 +77,10 @@ TEST_CASE("a rejection by the packet filter is reported with the time at which i
     return sender->last_report(encode(to));
   };
   CHECK(send_to("127.0.0.1", time_from_ns(1)).kind == PathReport::Kind::kNothing);
-  // The kernel rejects broadcasts (EACCES) as it does what a filter rejects (EPERM).
+  // The kernel rejects broadcasts (EACCES) as it does what a routing rule prohibits.
   const auto rejected = send_to("127.255.255.255", time_from_ns(5));
-  CHECK(rejected.kind == PathReport::Kind::kNotPermitted);
+  CHECK(rejected.kind == PathReport::Kind::kProhibited);
+  CHECK(rejected.from.empty());
   CHECK(rejected.at == time_from_ns(5));
   CHECK(send_to("127.0.0.2", time_from_ns(9)).at == time_from_ns(5));
 }

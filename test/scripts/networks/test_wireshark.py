@@ -23,6 +23,8 @@ NAMESPACE = f"wire{os.getpid()}"
 BUILD = None
 NAMES = {1: "DATA", 2: "HELLO", 3: "WELCOME", 5: "START", 6: "STARTED", 7: "ACK", 11: "CLOSE", 12: "CLOSE_ACK",
          14: "SENT_ONCE", 17: "ECHO_REQUEST", 18: "ECHO_REPLY"}
+# Some of the ports that DLCP uses are known to Wireshark as those of other protocols.
+FIRST = ("-o", "udp.try_heuristic_first:TRUE")
 
 
 def inside(*command, **more):
@@ -31,8 +33,8 @@ def inside(*command, **more):
 
 def read(capture, *fields, only="dlcp"):
     wanted = [word for field in fields for word in ("-e", field)]
-    done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(capture), "-Y", only, "-T", "fields",
-                           *wanted], capture_output=True, text=True, check=True)
+    done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", *FIRST, "-r", str(capture), "-Y", only, "-T",
+                           "fields", *wanted], capture_output=True, text=True, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
