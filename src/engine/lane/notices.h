@@ -37,8 +37,8 @@ class Notices {
   void speak(const Batch& batch) const noexcept {
     for (const LogLine& line : batch.lines)
       attempt([&] { log_(line); });
-    for (const auto& [context, error] : batch.failures)
-      attempt([&] { on_failure_(context, error); });
+    for (const auto& failure : batch.failures)
+      attempt([&] { on_failure_(failure.first, failure.second); });
   }
 
  private:
