@@ -316,14 +316,14 @@ TEST_CASE("a call that exceeds the staging fails with the setting's name") {
 TEST_CASE("if ranks pass different tensors, the log says so") {
   constexpr std::uint64_t kCommunicator = 42;
   constexpr std::size_t kCount = 65536;
+  std::vector<float> input(kCount, 1);  // longer alive than the plugin, which may still use it
+  std::vector<std::vector<float>> results(2, std::vector<float>(kCount));
   CollectivePlugin fixture;
   CollectiveGroup group(*fixture.plugin, 2, kCommunicator);
   group.connect();
   Profiled profiled(*fixture.plugin, kCommunicator);
   profiled.announce(60000, kCount * 4);  // for the first rank's call
   profiled.announce(50000, kCount * 4);
-  std::vector<float> input(kCount, 1);
-  std::vector<std::vector<float>> results(2, std::vector<float>(kCount));
   std::array<void*, 2> requests{};
   ResultCode code = ResultCode::kSuccess;
   take_log();
