@@ -202,8 +202,10 @@ bool RecvAssociation::report_paths(Time now) {
 
 bool RecvAssociation::report_streams() {
   const std::size_t count = streams_.size();
-  // The path may have become narrower since the handshake: PING and PROBE find that out.
-  const std::size_t most = small_acks_ ? std::size_t{kDatagramLeast} : frame_bytes_max();
+  // PING and answers to PROBE must arrive although the path has become narrower since the
+  // handshake.
+  const bool is_vital = ack_.asks_pong || ack_.answers_probe;
+  const std::size_t most = is_vital ? std::size_t{kDatagramLeast} : frame_bytes_max();
   std::size_t used = wire::encoded_bytes(ack_);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = (next_report_ + i) % count;
@@ -256,14 +258,11 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   }
   while (ack_clock_.due() <= now && count < out.size()) {
     const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
-    small_acks_ = small_acks_ || probe_to_answer_ || pings_.due() > 0;
     const bool complete = build_ack(now);
-    if (complete) {
+    if (complete)
       probe_to_answer_.reset();
-      small_acks_ = false;
-    } else {  // only the last frame answers: then the sender knows everything and judges losses
+    else  // only the last frame answers: then the sender knows everything and judges losses
       ack_.answers_probe = false;
-    }
     counters_.add(Counter::kAcksSent);
     if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);

@@ -111,9 +111,9 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   PingClock pings_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
-  bool small_acks_ = false;  // until all is reported that PING or an answer to PROBE must report
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0, answer_path_ = 0;  // of most frames; of the answer to PROBE
+  wire::PathIndex reply_path_ = 0;   // the sender's path on which it is most likely to receive
+  wire::PathIndex answer_path_ = 0;  // of the answer to a probe
   std::unique_ptr<RecvPlacing> placing_;
 };
 

@@ -12,12 +12,10 @@ const char* words_for(Unmatched why) {
       return "the all-reduces that NCCL's profiler reports differ from those that NCCL calls";
     case Unmatched::kForm:
       return "NCCL does not use its algorithm COLLNET_CHAIN, the only one whose tensor lengths "
-             "DLCP "
-             "can determine (see NCCL_ALGO)";
+             "DLCP can determine (see NCCL_ALGO)";
     case Unmatched::kDivided:
       return "several GPUs of this host share NCCL's channels, and DLCP does not know which part "
-             "of "
-             "a tensor is whose";
+             "of a tensor each GPU has";
     case Unmatched::kForgotten:
       return "NCCL has executed an all-reduce whose length DLCP did not keep, because too many "
              "collectives were in one group or CUDA graph (DLCP keeps 2048)";

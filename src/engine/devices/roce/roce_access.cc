@@ -22,14 +22,13 @@ namespace {
 // Payload size of an IP packet of `mtu` bytes; 0: no limit.
 Result<std::size_t> datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
   constexpr std::size_t kAboveIp = 8 + 12 + 8 + 4;  // UDP, BTH, DETH, ICRC
-  constexpr std::size_t kLeast = std::end(core::kCommonDatagrams)[-1];
   const std::size_t headers = (family == datapath::IpFamily::kV4 ? 20 : 40) + kAboveIp;
   if (mtu == 0) return std::size_t{0};
-  if (mtu < kLeast + headers) {
+  if (mtu < core::kDatagramLeast + headers) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("DLCP_MTU={} is too small for RoCE; with this address family it must "
                              "be at least {}",
-                             mtu, kLeast + headers),
+                             mtu, core::kDatagramLeast + headers),
                  "raise DLCP_MTU, or set DLCP_DATAPATH=udp on all ranks"};
   }
   return mtu - headers;
