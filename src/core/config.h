@@ -47,12 +47,13 @@ struct Config {
   // Queueing delay that congestion control aims at, in addition to the path's base delay; 0:
   // kQueueTarget.
   Duration target_delay{0};
-  // Bytes per connection that may be sent before the receive is known to be posted. A receiver
-  // keeps as much per connection; unposted_pool_bytes bounds the total.
+  // Bytes per connection that may be sent before the receive is known to be posted; 16 times as
+  // many of messages up to 8 KiB. A receiver keeps them; unposted_pool_bytes bounds the total.
   std::size_t eager_bytes = std::size_t{64} << 10;
   std::size_t unposted_pool_bytes = std::size_t{8} << 20;
-  // Sends or receives outstanding on one connection; NCCL asks for 32 (NCCL_NET_MAX_REQUESTS).
-  std::size_t requests_max = 64;
+  // Sends or receives outstanding on one connection. NCCL asks for 32 (NCCL_NET_MAX_REQUESTS); its
+  // sends of short messages are done before they arrive, so that more are outstanding here.
+  std::size_t requests_max = 512;
   // Shorter messages are exact even if they have a licence.
   std::size_t licence_bytes_min = std::size_t{64} << 10;
   // Shares of a stream's licensed packets in each level, by magnitude.

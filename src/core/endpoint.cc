@@ -186,6 +186,10 @@ void Endpoint::close(Time now, ConnectionId connection) {
   if (slot != nullptr && slot->held_by_user) parts_->lifecycle.close(now, *slot);
 }
 
+void Endpoint::leave(ConnectionId connection) {
+  if (Slot* slot = parts_->slots.find(connection)) slot->is_leaving = true;
+}
+
 void Endpoint::fail_context(Time now, ContextId context, const Error& error) {
   parts_->lifecycle.fail_context(now, context, error, nullptr);
 }

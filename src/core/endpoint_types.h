@@ -52,8 +52,8 @@ struct Event {
   wire::EndpointAddress peer;         // kClosed only
   bool proven = true;                 // kDeclined only: false if the peer does not have the site's
                                       // secret
-  bool was_attempt = false;           // kClosed only: the other connections of the context
-                                      // continue, see OnSilence
+  bool ends_alone = false;            // kClosed only: the other connections of the context
+                            // continue, see OnSilence and Endpoint::leave() and Endpoint::leave()
 };
 
 // The message that a placement belongs to. on_placed() returns it when the copy is done.

@@ -52,7 +52,8 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
     if (!connection.failed()) return;
     const Error error = *connection.error();
     commons_.config.tell({now, connection.peer_token(), error.what, {}});
-    if (is_attempt(slot, error)) return fail_slot(now, slot, error, error.what, true);
+    if (is_attempt(slot, error) || slot.is_leaving)
+      return fail_slot(now, slot, error, error.what, true);
     fail_context(now, slot.context, error, &slot);
   });
   if (slot.token == 0) return;
@@ -158,7 +159,7 @@ void Lifecycle::close(Time now, Slot& slot) {
 // Ends the connection in `slot`, if there is one. The user gets the error `told`, the peer
 // `reason`.
 void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
-                          bool was_attempt) {
+                          bool ends_alone) {
   slot.party.with_connection([&](const auto& connection) {
     const Departed::Peer peer{connection.peer_token(), connection.peer_address(),
                               connection.number()};
@@ -171,7 +172,7 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
       event.connection = slot.token;
       event.error = told;
       event.peer = peer.address;
-      event.was_attempt = was_attempt;
+      event.ends_alone = ends_alone;
       tell(std::move(event));
     }
     depart(now, slot, std::move(farewell));

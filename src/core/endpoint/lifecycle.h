@@ -89,7 +89,7 @@ class Lifecycle {
   void report_done(Slot& slot, RecvStream& connection);
   void on_stream_left(Time now, std::uint64_t association);
   void fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
-                 bool was_attempt = false);
+                 bool ends_alone = false);
 
   Commons& commons_;
   SlotTable& slots_;

@@ -24,6 +24,7 @@ struct Slot {
   std::uint64_t association = 0;  // token of the association of a stream, also after its end
   bool held_by_user = false;      // the user has this connection and has not closed it
   OnSilence on_silence = OnSilence::kFailContext;
+  bool is_leaving = false;  // its failure does not concern the context any more
 };
 
 // Identifies a receiving connection until its sender knows its token. The sender must have an

@@ -14,6 +14,9 @@ namespace {
 // At least eight chunks. Longer groups give longer bursts of one class. Shorter groups stay in the
 // processor's cache between judging and sending.
 constexpr std::uint32_t kGroupBytes = 512 << 10;
+// Messages of at most this length may be sent early in larger numbers: kShortTimes eager_bytes.
+constexpr std::size_t kShortBytes = 8 << 10;
+constexpr std::size_t kShortTimes = 16;
 
 }  // namespace
 
@@ -57,7 +60,13 @@ bool SendQueue::new_allowed() const {
   const SendMessage& message = at(next_new_message_);
   if (message.bytes.size() >= waits_from_ && !message.coding.used()) return false;
   if (eager_sent_bytes_ == 0) return true;
-  return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
+  return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= early_bytes(message);
+}
+
+// How much may be sent before a receive is known to be posted. A peer whose process waits for a
+// processor posts many receives of short messages at once, and the sender must not wait for each.
+std::size_t SendQueue::early_bytes(const SendMessage& message) const {
+  return message.bytes.size() <= kShortBytes ? kShortTimes * eager_bytes_ : eager_bytes_;
 }
 
 // Judges the next chunks of a licensed message. The receiver keeps the beginning of a message
@@ -119,8 +128,9 @@ std::size_t SendQueue::run_length(const ChunkRef& chunk) const {
   if (has_lost() || message.licensed || message.coding.used()) return 1;
   const std::size_t chunks = message.chunks - chunk.chunk;
   const std::size_t bytes = message.bytes.size() - std::size_t{chunk.chunk} * message.chunk_bytes;
-  if (chunk.message < posted_ || eager_sent_bytes_ + bytes <= eager_bytes_) return chunks;
-  const std::size_t room = eager_bytes_ - std::min(eager_sent_bytes_, eager_bytes_);
+  const std::size_t early = early_bytes(message);
+  if (chunk.message < posted_ || eager_sent_bytes_ + bytes <= early) return chunks;
+  const std::size_t room = early - std::min(eager_sent_bytes_, early);
   return std::max<std::size_t>(room / message.chunk_bytes, 1);
 }
 

@@ -100,6 +100,7 @@ class SendQueue {
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
   bool new_allowed() const;
+  std::size_t early_bytes(const SendMessage& message) const;
   void make_group(SendMessage& message, bool posted);
   static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);
   static std::uint64_t sent_mask(const SendMessage& message, std::size_t word);

@@ -245,6 +245,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
         on_failure(*raw, context, error);
       },
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
+  opened->engine->copy_up_to(settings.copied_bytes_max);
   if (const Status started = opened->engine->start_helper(lane.count > 1); !started)
     return started.error();
   open_.push_back(raw);
@@ -299,6 +300,15 @@ void Registry::on_failure(const Opened& origin, core::ContextId context, const E
   const std::lock_guard lock(mutex_);
   for (const Opened* opened : open_)
     if (opened != &origin) opened->engine->fail_context(context, error);
+}
+
+void Registry::deliver_copies() {
+  const std::lock_guard lock(mutex_);
+  log_ = [](const LogLine&) {};
+  if (open_.empty()) return;
+  const Time end = steady_now() + setup_->value().settings.linger;
+  for (const Opened* opened : open_)
+    opened->engine->deliver_copies(end - steady_now());
 }
 
 std::uint64_t Registry::total(core::Counter counter) {

@@ -50,6 +50,11 @@ class Registry {
   // Logs once that connections use another carrier than the best one.
   void log_fallback(const std::string& fallback);
 
+  // At the end of a process that has not destroyed its communicators: waits, at most for
+  // DLCP_LINGER, until messages have arrived whose sends were done when they were copied. Logs
+  // nothing.
+  void deliver_copies();
+
   // The sum of a counter over all lanes, open or closed.
   std::uint64_t total(core::Counter counter);
 

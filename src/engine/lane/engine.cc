@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "engine/host/clock.h"
@@ -23,14 +22,6 @@ constexpr const char* kNobodyConnects =
 constexpr const char* kNat =
     "; packets arrive from other addresses than their senders state, as behind NAT, which DLCP "
     "does not support";
-
-// Peers cannot place into receives of the connection when this returns.
-void end_permissions(datapath::Placer* card, const Connection& connection) {
-  if (card == nullptr) return;
-  for (const Request& request : connection.requests)
-    if (request.state.load(std::memory_order_relaxed) != Request::State::kFree)
-      card->revoke_all(request.memory);
-}
 
 }  // namespace
 
@@ -141,9 +132,14 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   request->outcome = {};
   request->posted_at = hold.now();
   request->licence = licence;
+  request->is_copied = sends && connection.waited_for && licence.budget_ppm == 0 &&
+                       memory.kind == core::MemoryKind::kHost &&
+                       connection.copies.takes(memory.bytes);
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
-  if (sends) {
+  if (request->is_copied) {
+    taken = post_copy(hold.now(), connection, *request, memory);
+  } else if (sends) {
     taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence,
                                 memory.kind);
   } else {
@@ -156,18 +152,31 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
     if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
     return static_cast<Request*>(nullptr);
   }
-  request->waited_for = connection.waited_for;
+  request->waited_for = connection.waited_for && !request->is_copied;
   if (request->waited_for) presence_.waits();
   take_events(hold.now());
   // If the caller will test it on this lane, it leaves then, with what is posted until then; but a
   // message to a peer to which nothing is in flight leaves at once.
   const bool tested = connection.waited_for && connection.beside.empty() &&
-                      request->state.load(std::memory_order_relaxed) == Request::State::kPending;
+                      (request->is_copied ||
+                       request->state.load(std::memory_order_relaxed) == Request::State::kPending);
   if (!tested || (sends && !endpoint_.has_in_flight(connection.id)))
     flush(hold.now());
-  else
-    deferred_ = deferred_ || sends;
+  else if (sends)
+    deferred_.store(true, std::memory_order_relaxed);
   return request;
+}
+
+bool Engine::post_copy(Time now, Connection& connection, Request& request, const Memory& message) {
+  Copies::Copy copy = connection.copies.make(now, {message.data, message.bytes});
+  if (!endpoint_.post_send(now, connection.id, copy.name, copy.memory(), request.licence,
+                           message.kind))
+    return false;
+  connection.copies.keep(std::move(copy));
+  request.memory = {};
+  request.outcome.bytes = message.bytes;
+  request.state.store(Request::State::kDone, std::memory_order_release);
+  return true;
 }
 
 Result<Request*> Engine::send(Connection& connection, const Memory& message,
@@ -187,7 +196,8 @@ bool Engine::has_sendable(const Connection& connection) {
 
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
-  if (state == Request::State::kPending) {
+  const bool leaves_now = request.is_copied && deferred_.load(std::memory_order_relaxed);
+  if (state == Request::State::kPending || leaves_now) {
     if (!drive()) request.connection->drive_beside();
     state = request.state.load(std::memory_order_acquire);
   }
@@ -196,46 +206,6 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
     request.state.store(Request::State::kFree, std::memory_order_release);
   }
   return state;
-}
-
-bool Engine::close(Connection* connection) {
-  end_placing(*connection);
-  Hold hold(*this);
-  bool aborted = connection->failed.load(std::memory_order_relaxed);
-  for (const Request& request : connection->requests)
-    aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
-  endpoint_.close(hold.now(), connection->id);
-  failures_.end(*connection,
-                {ErrorCode::kInternal, "the connection is closed", ""});  // drops held packets
-  if (!connection->sends) end_permissions(datapath_->placer(), *connection);
-  connections_.erase(connection->id);
-  flush(hold.now());
-  take_events(hold.now());
-  return aborted;
-}
-
-// `pass_on`: the failure began here, so that other engines and the trace must learn of it.
-void Engine::fail_context(core::ContextId context, const Error& error, bool pass_on) {
-  Hold hold(*this);
-  if (pass_on) notices_.failed(context, error);
-  failures_.context(hold.now(), context, error);
-  take_events(hold.now());
-  flush(hold.now());
-}
-
-void Engine::linger(Duration at_most, bool resets_only) {
-  const Time end = steady_now() + at_most;
-  constexpr timespec kPause{0, 200'000};
-  for (;;) {
-    {
-      Hold hold(*this);
-      step(hold.now());
-      const bool pending =
-          resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
-      if (!pending || hold.now() >= end) return;
-    }
-    nanosleep(&kPause, nullptr);
-  }
 }
 
 bool Engine::drive() {
@@ -254,7 +224,7 @@ void Engine::count_callers(int more) {
 void Engine::step(Time now) {
   const Duration away = std::min(now - stepped_, kStepTakesMost);
   // Messages that were posted since then do not wait until what has arrived is handled.
-  if (std::exchange(deferred_, false)) {
+  if (deferred_.exchange(false, std::memory_order_relaxed)) {
     pump_.transmit(now);
     now = steady_now();  // answers may have arrived meanwhile
   }
@@ -279,6 +249,8 @@ void Engine::flush(Time now, Time end) {
 void Engine::take_events(Time now) {
   while (const auto event = pump_.poll_event(now))
     on_event(now, *event);
+  while (Connection* const left = connections_.next_to_end())
+    end(now, *left);
 }
 
 void Engine::on_event(Time now, const core::Event& event) {
@@ -291,6 +263,11 @@ void Engine::on_event(Time now, const core::Event& event) {
   if (event.kind == core::Event::Kind::kClosed) {
     failures_.closed(now, *connection, event);
     return;
+  }
+  if (Copies::is_name(event.request)) {
+    const Copies::Copy copy = connection->copies.pop(event.request);
+    return monitor_->completed(
+        {connection->context, true, now - copy.sent_at, copy.bytes, 0, {}, 0});
   }
   Request* request = connection->find(event.request);
   if (request != nullptr &&

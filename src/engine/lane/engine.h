@@ -3,6 +3,7 @@
 // helper thread drives steps while no caller does.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,11 +13,11 @@
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
-#include "engine/lane/connections/connection.h"
 #include "engine/lane/connections/connection_table.h"
 #include "engine/lane/connections/listeners.h"
 #include "engine/lane/failures.h"
 #include "engine/lane/flushes.h"
+#include "engine/lane/linger.h"
 #include "engine/lane/notices.h"
 #include "engine/live/monitor.h"
 #include "engine/live/statistics.h"
@@ -37,6 +38,8 @@ class Engine {
   // Starts the helper thread; until then only callers drive steps. kSystem if the system refuses.
   // `takes_part`: it steps whenever packets arrive, because callers poll other lanes, too.
   Status start_helper(bool takes_part = false);
+  // Sends of at most so many bytes are copied and done at once. Called before any connection.
+  void copy_up_to(std::size_t most) { connections_.copy_memory().message_bytes_max = most; }
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;
@@ -68,9 +71,9 @@ class Engine {
   void count_callers(int more);  // callers that wait for the completion of several requests
   // Drives a step if the request is still pending. Do not use the request after kDone.
   Request::State test(Request& request, Request::Outcome& outcome);
-  // Between these two calls, the datapath may let hardware fetch messages directly from the memory.
+  // Until release_memory(), hardware may fetch messages directly from the memory.
   void register_memory(const Connection& connection, const Memory& registered);
-  // Memory of a GPU, which only the card accesses. It is released as memory of the host.
+  // Memory of a GPU, which only the card accesses; released as memory of the host.
   Status register_gpu_memory(const Connection& connection, const datapath::GpuMemory& memory);
   // Makes received data visible to the GPU. nullptr: nothing to wait for.
   Result<Request*> flush_gpu(Connection& connection, const Memory& memory);
@@ -79,7 +82,8 @@ class Engine {
   // Frees the connection and its requests. True if it had failed or had outstanding requests.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error, bool pass_on = false);
-  void linger(Duration at_most, bool resets_only = false);  // until closes are confirmed
+  void linger(const Linger& most);
+  void deliver_copies(Duration at_most);  // of all connections
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context, bool is_over = false);  // is_over: forgets it
   core::Counters counters();
@@ -89,6 +93,10 @@ class Engine {
   class Hold;  // holds the lock; its end sets the helper's timer and sends notices
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
+  bool post_copy(Time now, Connection& connection, Request& request, const Memory& message);
+  void end(Time now, Connection& connection);
+  template <class IsOver>
+  void wait_until(const IsOver& is_over);
   void step(Time now);
   void flush(Time now, Time end = {});  // sends what is queued: a few batches, and more until `end`
   void take_events(Time now);
@@ -112,7 +120,7 @@ class Engine {
   Failures failures_;
   Flushes flushes_;
   Time stepped_{}, helper_wakes_ = kNever;  // the last step; when the helper's own timer expires
-  bool deferred_ = false;                   // messages were posted that leave with the next step
+  std::atomic<bool> deferred_{false};       // messages were posted that leave with the next step
   bool logged_copies_ = false, helper_runs_ = false, helper_takes_part_ = false;
   HelperThread helper_;
 };

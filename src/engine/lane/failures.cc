@@ -16,9 +16,13 @@ Error Failures::error_of(Time now, const core::Event& event) const {
 void Failures::closed(Time now, Connection& connection, const core::Event& event) {
   if (connection.failed.load(std::memory_order_relaxed)) return;
   const Error error = error_of(now, event);
-  connection.ended_alone = event.was_attempt;
+  if (connection.leaves)
+    notices_.log(
+        LogLevel::kWarn,
+        "the last messages of a closed connection may not have arrived: " + error.message());
+  connection.ended_alone = event.ends_alone;
   end(connection, error);
-  if (event.was_attempt) return;
+  if (event.ends_alone) return;
   notices_.log(LogLevel::kWarn, error.message());
   notices_.failed(connection.context, error);
   pump_.endpoint().fail_context(now, connection.context, event.error);
@@ -67,6 +71,9 @@ void Failures::end(Connection& connection, const Error& error) {
       pump_.forget(connection.id, request.memory);
       if (request.waited_for) presence_.has_got();
     }
+  for (std::size_t i = 0; i < connection.copies.size(); ++i)
+    pump_.forget(connection.id, connection.copies[i].memory());
+  connection.copies.clear();
   connection.fail(error);
 }
 

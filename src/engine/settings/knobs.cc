@@ -112,8 +112,13 @@ constexpr Knob kKnobs[] = {
      "that is more, and adds some for jitter; auto: 30, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
-     "data that a connection may send before the receive is known to be posted",
+     "data that a connection may send before the receive is known to be posted; 16 times as much "
+     "in "
+     "messages of at most 8 KiB",
      [](Settings& s, const KnobValue& v) { s.eager_bytes = v.integer; }},
+    {"DLCP_COPY", KnobType::kBytes, "bytes", "8K", 1, 1 << 16, "none", nullptr,
+     "longest message that is copied when it is sent, so that the send is done at once",
+     [](Settings& s, const KnobValue& v) { s.copied_bytes_max = v.integer; }},
     {"DLCP_GSO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
      "send bursts with one system call (UDP_SEGMENT) if the kernel supports it",
      [](Settings& s, const KnobValue& v) { s.gso = v.integer != 0; }},

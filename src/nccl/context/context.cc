@@ -204,11 +204,14 @@ void Context::release_ports() {
     say({engine::LogLevel::kInfo, std::move(line)});
   const auto setup = this->setup();
   for (const auto& [device, port] : ports) {
-    for (const engine::Lane& lane : port.lanes())
+    for (const engine::Lane& lane : port.lanes()) {
+      if (!wait)
+        lane.engine->fail_context(id_, {ErrorCode::kInternal, "the communicator was aborted", ""});
       if (wait && setup->ok())
-        lane.engine->linger(setup->value().settings.linger);
+        lane.engine->linger({setup->value().settings.linger, setup->value().settings.peer_timeout});
       else
-        lane.engine->linger(kResetsTake, true);  // the process may end; one reset may be lost
+        lane.engine->linger({kResetsTake, {}, true});  // the process may end; one reset may be lost
+    }
   }
 }
 

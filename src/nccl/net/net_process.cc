@@ -3,22 +3,40 @@
 // network on this rank only.
 #include <fmt/format.h>
 
+#include <atomic>
+#include <exception>
+
 #include "engine/settings/environment.h"
 #include "nccl/abi/net/net_v11.h"
 #include "nccl/loss/licensing.h"
 #include "nccl/net/net.h"
 #include "nccl/net/net_attributes.h"
 #include "nccl/profiler/profiler.h"
+#include "util/system/fork_guard.h"
 
 namespace dlcp::nccl::net {
 namespace {
 
+std::atomic<bool> prepared = false;
+
 void prepare(DebugLogger logger) {
   arm_fork_guard();
+  prepared = true;
   set_logger(logger);
   auto& registry = engine::Registry::of_process();
   registry.set_log(say);
   registry.refresh();
+}
+
+// Many applications end without destroying their communicators. What they have sent arrives
+// nevertheless, as with TCP.
+[[gnu::destructor]] void deliver_at_exit() noexcept {
+  if (!prepared || in_forked_child()) return;
+  try {
+    engine::Registry::of_process().deliver_copies();
+  } catch (const std::exception&) {
+    // Nobody is left who could be told.
+  }
 }
 
 }  // namespace

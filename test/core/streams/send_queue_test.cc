@@ -65,10 +65,19 @@ TEST_CASE(
 
 TEST_CASE("messages without a posted receive send eager_bytes and no more") {
   Queue q;
-  q.push(2000);
+  q.push(9000);
   CHECK(q.send_all() == 4);  // 512 bytes
   q.queue.set_posted(1);
-  CHECK(q.send_all() == 12);
+  CHECK(q.send_all() == 67);
+}
+
+TEST_CASE("short messages without a posted receive send 16 times eager_bytes and no more") {
+  Queue q;
+  for (int i = 0; i < 3; ++i)
+    q.push(4096);
+  CHECK(q.send_all() == 64);  // 8192 bytes: two messages
+  q.queue.set_posted(3);
+  CHECK(q.send_all() == 32);
 }
 
 TEST_CASE("early data leaves in runs as long as the eager allowance permits") {
@@ -76,12 +85,12 @@ TEST_CASE("early data leaves in runs as long as the eager allowance permits") {
   q.push(300);
   REQUIRE(q.queue.run_length(*q.queue.next()) == 3);
   q.queue.mark_run_sent({0, 0}, 3);
-  q.push(2000);
+  q.push(9000);
   CHECK(q.queue.run_length(*q.queue.next()) == 1);  // 212 bytes are left
   q.queue.mark_run_sent({1, 0}, 1);
   CHECK_FALSE(q.queue.next());
   q.queue.set_posted(2);
-  CHECK(q.queue.run_length(*q.queue.next()) == 15);
+  CHECK(q.queue.run_length(*q.queue.next()) == 70);
 }
 
 TEST_CASE("long messages can be told to wait until their receives are posted") {

@@ -229,7 +229,8 @@ TEST_CASE("deregistering memory without requests affects no connection") {
 }
 
 TEST_CASE("a request slot gets a new name at each use, and a stale name finds nothing") {
-  Connection connection;
+  engine::CopyMemory memory;
+  Connection connection(memory);
   Request* first = connection.free_slot();
   REQUIRE(first != nullptr);
   const auto old_name = first->name;

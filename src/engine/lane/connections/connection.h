@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/endpoint.h"
+#include "engine/lane/connections/copies.h"
 #include "util/result.h"
 
 namespace dlcp::engine {
@@ -41,12 +42,15 @@ struct Request {
   Time posted_at{};
   core::Licence licence;
   bool waited_for = true;  // the connection's value when the request was posted
+  bool is_copied = false;  // done when it was posted, because its message was copied
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's handle of the registered memory; may be null
   Connection* connection = nullptr;
 };
 
 struct Connection {
+  explicit Connection(CopyMemory& memory) : copies(memory) {}
+
   static constexpr std::size_t kRequestsMax = 64;  // NCCL has at most 32 outstanding
 
   Engine* engine = nullptr;
@@ -58,6 +62,8 @@ struct Connection {
   std::vector<Engine*> beside;   // the engines of the other lanes of the bundle
   std::deque<Request> requests;  // grows to the largest number outstanding at once; never shrinks
   std::size_t next_slot = 0;
+  Copies copies;        // of sent messages, until they have arrived
+  bool leaves = false;  // its caller has closed it; it ends when the copies have arrived
   std::atomic<bool> failed{false};
   Error error;               // written before `failed`
   bool ended_alone = false;  // written before `failed`: an attempt that was not answered

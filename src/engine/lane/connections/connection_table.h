@@ -1,9 +1,12 @@
-// The engine's connections, by the core's name for each.
+// The engine's connections, by the core's name for each. A connection that its caller has closed
+// may leave later.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/lane/connections/connection.h"
 
@@ -14,7 +17,7 @@ class ConnectionTable {
   // The address of the connection stays valid until erase().
   Connection& add(Engine& engine, core::ConnectionId id, core::ContextId context, bool sends) {
     auto& place = by_id_[id];
-    place = std::make_unique<Connection>();
+    place = std::make_unique<Connection>(copy_memory_);
     place->engine = &engine;
     place->id = id;
     place->context = context;
@@ -27,6 +30,25 @@ class ConnectionTable {
     return found == by_id_.end() ? nullptr : found->second.get();
   }
   void erase(core::ConnectionId id) { by_id_.erase(id); }
+  CopyMemory& copy_memory() { return copy_memory_; }
+
+  // Its copies must arrive before it ends.
+  void leave(Connection& connection) {
+    connection.leaves = true;
+    leaving_.push_back(connection.id);
+  }
+  // One that can end now, because its copies have arrived or never will.
+  Connection* next_to_end() {
+    const auto ready = std::ranges::find_if(leaving_, [this](core::ConnectionId id) {
+      const Connection& connection = *by_id_.at(id);
+      return connection.copies.empty() || connection.failed.load(std::memory_order_relaxed);
+    });
+    if (ready == leaving_.end()) return nullptr;
+    Connection* const connection = find(*ready);
+    leaving_.erase(ready);
+    return connection;
+  }
+  bool any_leaves() const { return !leaving_.empty(); }
 
   std::set<core::ContextId> contexts() const {
     std::set<core::ContextId> contexts;
@@ -41,6 +63,8 @@ class ConnectionTable {
   }
 
  private:
+  CopyMemory copy_memory_;
+  std::vector<core::ConnectionId> leaving_;
   std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> by_id_;
 };
 
