@@ -79,8 +79,7 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // The caller closes the connection when its messages have arrived. If it fails until then, the
-  // other connections of the context continue.
+  // The caller will close it when its messages have arrived; until then it fails alone.
   void leave(ConnectionId connection);
   // Messages posted while loss is forbidden are exact; later ones follow their licences again.
   void forbid_loss(bool forbidden);

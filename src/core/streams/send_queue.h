@@ -108,11 +108,10 @@ class SendQueue {
   void pop_finished();
 
   std::size_t requests_max_, eager_bytes_, waits_from_ = ~std::size_t{0};
-  std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;                          // number of messages_.front()
   std::uint64_t posted_ = 0, next_new_message_ = 0;  // below: have a receive; have no unsent chunk
-  std::size_t eager_sent_bytes_ = 0;  // sent bytes of messages without a posted receive
-  std::uint32_t lost_total_ = 0;
+  std::size_t eager_sent_bytes_ = 0;                 // of messages without a posted receive
+  std::uint32_t payload_bytes_ = 0, lost_total_ = 0;
   gradient::ChunkJudge judge_;
   RingQueue<SendMessage> messages_;
   RingQueue<Done> done_;

@@ -50,11 +50,7 @@ class Registry {
   // Logs once that connections use another carrier than the best one.
   void log_fallback(const std::string& fallback);
 
-  // At the end of a process that has not destroyed its communicators: waits, at most for
-  // DLCP_LINGER, until messages have arrived whose sends were done when they were copied. Logs
-  // nothing.
-  void deliver_copies();
-
+  void deliver_copies();  // at the end of a process; takes at most DLCP_LINGER, and logs nothing
   // The sum of a counter over all lanes, open or closed.
   std::uint64_t total(core::Counter counter);
 
@@ -109,9 +105,9 @@ class Registry {
     std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>();
   };
   std::vector<DeviceLanes> by_device_;
-  bool logged_fallback_ = false;
   WayBook ways_;
-  bool said_unknown_ = false;  // logged: environment variables that resemble no setting
+  bool logged_fallback_ = false,
+       said_unknown_ = false;  // the latter: variables that are no setting
   std::size_t traces_ = 0;     // number started
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;

@@ -38,7 +38,7 @@ class Engine {
   // Starts the helper thread; until then only callers drive steps. kSystem if the system refuses.
   // `takes_part`: it steps whenever packets arrive, because callers poll other lanes, too.
   Status start_helper(bool takes_part = false);
-  // Sends of at most so many bytes are copied and done at once. Called before any connection.
+  // Sends of at most `most` bytes are copied and done at once. Called before any connection.
   void copy_up_to(std::size_t most) { connections_.copy_memory().message_bytes_max = most; }
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }

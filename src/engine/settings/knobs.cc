@@ -211,7 +211,8 @@ constexpr Knob kKnobs[] = {
      "becomes the host, `%p` the process id and the lane's number",
      [](Settings& s, const KnobValue& v) { s.trace_file = v.text; }},
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
-     "longest wait at the end of a job until peers confirm that they have received everything",
+     "longest wait at the end of a job until peers confirm that they have received everything; "
+     "messages that were copied (DLCP_COPY) are waited for up to DLCP_PEER_TIMEOUT",
      [](Settings& s, const KnobValue& v) { s.linger = v.duration; }},
 };
 

@@ -46,8 +46,7 @@ struct Settings {
   std::size_t send_buffer_bytes = 0;
   compression::Mode compression{};
   Duration target_delay{0};  // 0: depends on the datapath
-  std::size_t eager_bytes = 0;
-  std::size_t copied_bytes_max = 0;
+  std::size_t eager_bytes = 0, copied_bytes_max = 0;
   bool gso = false;
   bool gro = false;
   std::string fault;         // faults to inject, for tests

@@ -28,14 +28,14 @@ void prepare(DebugLogger logger) {
   registry.refresh();
 }
 
-// Many applications end without destroying their communicators. What they have sent arrives
-// nevertheless, as with TCP.
+// Many applications end without destroying their communicators. Their last messages arrive, too, as
+// with TCP.
 [[gnu::destructor]] void deliver_at_exit() noexcept {
   if (!prepared || in_forked_child()) return;
   try {
     engine::Registry::of_process().deliver_copies();
   } catch (const std::exception&) {
-    // Nobody is left who could be told.
+    // The process ends; there is no caller to tell.
   }
 }
 

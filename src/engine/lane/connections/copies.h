@@ -16,7 +16,7 @@
 
 namespace dlcp::engine {
 
-// What the copies of all connections of a lane may use together, and what they use.
+// Memory for the copies of all connections of a lane.
 struct CopyMemory {
   std::size_t message_bytes_max = 0;  // longer messages are not copied; 0: none is
   std::size_t bytes_max = std::size_t{8} << 20;
