@@ -106,9 +106,8 @@ class Registry {
   };
   std::vector<DeviceLanes> by_device_;
   WayBook ways_;
-  bool logged_fallback_ = false,
-       said_unknown_ = false;  // the latter: variables that are no setting
-  std::size_t traces_ = 0;     // number started
+  bool logged_fallback_ = false, said_unknown_ = false;
+  std::size_t traces_ = 0;  // number started
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;
   std::weak_ptr<LiveRows> live_rows_;
