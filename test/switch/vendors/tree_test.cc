@@ -310,3 +310,31 @@ TEST_CASE(
   CHECK_THAT(text, Contains("drop-profiles DLCP-1-SITE-q2 interpolate fill-level 4\n"));
   CHECK(find_capabilities("junos", "24.4R1", "tomahawk4").value->mechanism == Mechanism::kQueues);
 }
+
+TEST_CASE(
+    "a declared class leads to its queue where classes are queues, else it keeps its number") {
+  SiteConfig site;
+  site.dscp_to_class.fill(0);
+  site.dscp_to_class[26] = 1;
+  site.class_to_queue[0] = 0;
+  site.class_to_queue[1] = 3;
+  const auto planned = [&site](const char* port, const char* other) {
+    auto plan = make_plan(site, {port}, {other});
+    plan.groups[0].group.trust = Trust::kRemarked;
+    plan.groups[0].group.remark_dscp = 26;
+    return plan;
+  };
+  const auto rendering = find_vendor("junos")->render(planned("et-0/0/0", "et-0/0/31"));
+  const auto& text = file_of(rendering, "10-definitions.set").text;
+  const auto row = [](const char* name, const char* bits) {
+    return std::string("classifiers dscp ") + name +
+           " forwarding-class fcoe loss-priority low code-points " + bits + "\n";
+  };
+  CHECK_THAT(text, Contains(row("DLCP-1-none", "011010")));
+  CHECK_THAT(text, Contains(row("DLCP-2-none", "011010")));
+  CHECK_THAT(text, Contains(row("DLCP-1-none", "001010")));  // DLCP's DSCP 10 on untrusted ports
+  CHECK(text.find("DLCP-fc1") == std::string::npos);
+  const auto cumulus = find_vendor("cumulus")->render(planned("swp1", "swp31"));
+  CHECK_THAT(file_of(cumulus, "10-definitions.yaml").text,
+             Contains("'26':\n              switch-priority: 1\n"));
+}

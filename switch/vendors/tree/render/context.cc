@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "switch/plan/buffer/arithmetic.h"
+#include "switch/plan/queues/site_use.h"
 #include "switch/vendors/tree/render/wanted.h"
 
 namespace dlcp::fabric::tree {
@@ -52,12 +53,14 @@ void put_class(Json& row, const std::string& name, int queue) {
 }
 
 Json dscp_row(const ClassedDscp& one) {
-  Json row = {{"dscp", one.dscp}, {"bits", bits_of(one.dscp)}, {"queue", one.queue}};
+  Json row = {{"dscp", one.dscp},
+              {"bits", bits_of(one.dscp)},
+              {"queue", one.queue},
+              {"traffic_class", one.traffic_class}};
   row["precedence"] = one.precedence;
   row["level"] = kColours[std::clamp(one.precedence, 0, 2)];
   put_class(row, one.class_name, one.queue);
   if (one.ours) row["ours"] = true;
-  if (one.traffic_class) row["traffic_class"] = *one.traffic_class;
   return row;
 }
 
@@ -301,17 +304,19 @@ ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const D
                            const PortGroup& group) {
   const bool trusted = group.trust == Trust::kTrusted;
   ClassedDscps map{{}, {}, document.by_tag, !trusted};
-  const auto class_today = [&plan](std::size_t dscp) -> int {
-    return plan.site->dscp_to_class[dscp].value_or(plan.site->default_class);
+  // As the site treats this DSCP. Its queue may have another number than its class.
+  const auto today = [&plan](int row, std::size_t dscp) -> ClassedDscp {
+    const auto traffic_class = plan.site->dscp_to_class[dscp].value_or(plan.site->default_class);
+    return {row, queue_of_class(*plan.site, traffic_class), 0, traffic_class, false, ""};
   };
   for (int dscp = 0; dscp < kDscpCount; ++dscp) {
     const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
     const bool ours = row.owner == Owner::kDlcp;
     ClassedDscp one{dscp, row.queue, row.drop_precedence, row.traffic_class, true, ""};
     if (!ours)
-      one = {dscp, class_today(static_cast<std::size_t>(dscp)), 0, std::nullopt, false, ""};
+      one = today(dscp, static_cast<std::size_t>(dscp));
     else if (!trusted)
-      one = {dscp, class_today(group.remark_dscp), 0, class_today(group.remark_dscp), false, ""};
+      one = today(dscp, group.remark_dscp);
     one.class_name = class_of(target, document, one.queue);
     (ours ? map.ours : map.others).push_back(std::move(one));
   }
@@ -336,7 +341,7 @@ std::string text_of(const ClassedDscps& map) {
     text += '\n';
     for (const ClassedDscp& one : *list)
       fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {}\n", one.dscp, one.queue,
-                     one.precedence, one.traffic_class.value_or(-1), one.ours, one.class_name);
+                     one.precedence, one.traffic_class, one.ours, one.class_name);
   }
   return text;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,8 +54,7 @@ nlohmann::json features_context(const Target& target, const SwitchPlan& plan,
 // Queues that the site's DSCPs lead to, lossless queues, and DLCP's queues.
 std::set<int> queues_in_use(const SwitchPlan& plan);
 struct ClassedDscp {
-  int dscp, queue, precedence;
-  std::optional<int> traffic_class;
+  int dscp, queue, precedence, traffic_class;
   bool ours;
   std::string class_name;
 };
