@@ -30,9 +30,10 @@ enum class Remarking {
 struct Capabilities {
   std::string os, version, asic;  // as requested
   Mechanism mechanism = Mechanism::kEct;
-  int levels_per_queue = 2;    // including the protected one
-  bool separate_knee = false;  // ECN knee may differ from the drop depth in one queue
-  int queues = 8, traffic_classes = 8;
+  int levels_per_queue = 2;             // including the protected one
+  bool separate_knee = false;           // ECN knee may differ from the drop depth in one queue
+  int queues = 8, traffic_classes = 8;  // that DLCP may use
+  int site_classes = 8;                 // numbers of traffic classes that the system accepts
   // Queue of the switch's own BGP, LACP and BFD packets, most of which are not-ECT: it must neither
   // mark nor drop early. -1: no DSCP leads to the queue of these packets, or the documentation does
   // not name it.

@@ -89,6 +89,7 @@ Capabilities capabilities_of(const nlohmann::json& data) {
   row.remarking = remarking_of(data.value("remarking", "classify"));
   take(data, "levels_per_queue", row.levels_per_queue);
   take(data, "separate_knee", row.separate_knee);
+  take(data, "site_classes", row.site_classes);
   take(data, "control_plane_queue", row.control_plane_queue);
   take(data, "threshold_bytes_max", row.threshold_bytes_max);
   take(data, "pool_per_port", row.pool_per_port);

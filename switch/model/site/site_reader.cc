@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "switch/model/intent_file/values.h"
 
@@ -56,6 +57,9 @@ void read_dscp_map(Reading& reading, const YamlNode& node, const std::string& wh
 
 void read_class_to_queue(Reading& reading, const YamlNode& node, const std::string& where,
                          SiteConfig& site) {
+  if (node.kind != YamlNode::Kind::kMap)
+    return reading.fail(node.line, "wrong value of class_to_queue in " + where,
+                        Section::kind_of(node), "lines `class: queue`");
   for (const YamlEntry& entry : node.entries) {
     const auto traffic_class = up_to(kTrafficClassesMax - 1)(entry.key);
     const auto queue = up_to(kQueueCount - 1)(entry.value.text);
@@ -116,6 +120,19 @@ void check_range(Reading& reading, SiteConfig& site, int line) {
   }
 }
 
+// A class without a queue of the same number needs a declared one: what a switch does with the
+// packets otherwise depends on the system.
+void check_queues(Reading& reading, const DeclaredSite& site, const std::string& where) {
+  std::set<std::uint8_t> used = {site.config.default_class};
+  for (const auto& traffic_class : site.config.dscp_to_class)
+    if (traffic_class) used.insert(*traffic_class);
+  for (const std::uint8_t one : used)
+    if (!site.config.class_to_queue[one])
+      reading.fail(site.line, fmt::format("class {} of {} has no queue", one, where),
+                   "no row in class_to_queue", fmt::format("{}: QUEUE", one),
+                   "without a row, the class leads to the queue of its number, 0 to 7");
+}
+
 // The class of most DSCPs of an import: the class of unlisted traffic.
 std::uint8_t most_common_class(const SiteConfig& site) {
   std::array<int, kTrafficClassesMax> count{};
@@ -161,6 +178,7 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
     auto& queue = site.config.class_to_queue[i];
     if (!queue) queue = static_cast<std::uint8_t>(i);
   }
+  check_queues(reading, site, where);
   for (SiteQueue& queue : site.config.queues)
     if ((site.config.pfc_priorities >> queue.queue & 1) != 0) queue.lossless = true;
   return site;

@@ -68,6 +68,22 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
   }
 }
 
+// A declared site may name classes that this system does not have.
+void check_classes(const Intent& intent, const SwitchIntent& device,
+                   const Capabilities& capabilities, std::vector<Problem>& problems) {
+  const SiteConfig& site = *device.site;
+  int highest = site.default_class;
+  for (const auto& traffic_class : site.dscp_to_class)
+    highest = std::max<int>(highest, traffic_class.value_or(0));
+  if (highest < capabilities.site_classes) return;
+  Problem problem =
+      problem_at(intent, device, fmt::format("{} has no traffic class {}", device.os, highest));
+  problem.seen = fmt::format("class {} of the site", highest);
+  problem.expected = fmt::format("classes 0 to {}", capabilities.site_classes - 1);
+  problem.hint = "use the numbers that this switch has, in a `site` of the switch's own entry";
+  problems.push_back(std::move(problem));
+}
+
 // The site must not give up its default class's queue, or a queue that PFC protects.
 void check_permissions(const Intent& intent, const SwitchIntent& device,
                        std::vector<Problem>& problems) {
@@ -212,6 +228,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   Checked<Layout> result;
   check_collisions(intent, device, result.problems);
   check_permissions(intent, device, result.problems);
+  check_classes(intent, device, capabilities, result.problems);
   const std::uint64_t dlcp_dscps = dscps_of(intent);
   auto free = free_queues(*device.site, capabilities, dlcp_dscps);
   if (free.any.empty())

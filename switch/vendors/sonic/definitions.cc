@@ -184,9 +184,10 @@ class DefinitionBuilder {
   // The site's queues of its classes. Without an imported map, they are those of the plan.
   Json site_queues() const {
     Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);
-    for (std::size_t c = 0; document_.queue_map.empty() && c < kQueueCount; ++c)
-      queues[std::to_string(c)] =
-          std::to_string(queue_of_class(*plan_.site, static_cast<std::uint8_t>(c)));
+    for (std::size_t c = 0; document_.queue_map.empty() && c < kTrafficClassesMax; ++c)
+      if (c < kQueueCount || plan_.site->class_to_queue[c])
+        queues[std::to_string(c)] =
+            std::to_string(queue_of_class(*plan_.site, static_cast<std::uint8_t>(c)));
     return queues;
   }
 

@@ -288,6 +288,7 @@ class Importer {
       uses[0] += traffic_class ? 0 : 1;
     site_.default_class =
         static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
+    site_.class_to_queue.fill(0);  // SAI's default (saiport.h)
     if (document_->queue_map.empty()) read_no_queue_map();
     each_entry("TC_TO_QUEUE_MAP", document_->queue_map, kTrafficClassesMax - 1, kQueueCount - 1,
                [&](int traffic_class, int queue) {
@@ -297,10 +298,9 @@ class Importer {
                [](int, int) {});
   }
 
-  // Without a map every class is in queue 0 (saiport.h), where a site with several classes would
-  // hardly want them: its intention is not guessed.
+  // Without a map every class is in queue 0, where a site with several classes would hardly want
+  // them: its intention is not guessed.
   void read_no_queue_map() {
-    site_.class_to_queue.fill(0);
     const auto& classes = site_.dscp_to_class;
     const auto other = std::find_if(classes.begin(), classes.end(), [](const auto& traffic_class) {
       return traffic_class.value_or(0) != 0;
@@ -318,11 +318,8 @@ class Importer {
   void read_queues() {
     for (int q = 0; q < kQueueCount; ++q)
       site_.queues[q].queue = static_cast<std::uint8_t>(q);
-    for (const auto& traffic_class : site_.dscp_to_class) {
-      if (!traffic_class) continue;
-      // Unmapped classes use queue 0: SAI's default.
-      site_.queues[site_.class_to_queue[*traffic_class].value_or(0)].in_use = true;
-    }
+    for (const auto& traffic_class : site_.dscp_to_class)
+      if (traffic_class) site_.queues[*site_.class_to_queue[*traffic_class]].in_use = true;
     for (const auto& [key, row] : table("QUEUE").items()) {
       const auto bar = key.find('|');
       const auto range = range_of(bar == std::string::npos ? "" : key.substr(bar + 1));

@@ -17,6 +17,7 @@ TEST_CASE("the import of a config_db contains the site's DSCPs, queues, PFC and 
   CHECK(site.dscp_to_class[40] == 0);
   CHECK(site.default_class == 0);
   CHECK(site.class_to_queue[6] == 6);
+  CHECK(site.class_to_queue[9] == 0);  // its map has no row for this class
   CHECK(site.pfc_priorities == 1u << 3);
   CHECK(site.queues[3].lossless);
   CHECK(site.queues[6].strict);
@@ -285,7 +286,7 @@ TEST_CASE("every port gets a queue map, because a port without one sends all pac
     site.dscp_to_class[26] = 6;
     for (int c = 0; c < kQueueCount; ++c)
       site.class_to_queue[c] = static_cast<std::uint8_t>(c);
-    site.class_to_queue[6] = 1;
+    site.class_to_queue[6] = site.class_to_queue[12] = 1;
     auto plan = make_plan(site, kHosts, kUplinks);
     plan.groups[0].queues[1].traffic_class = 3;  // its number is not its queue's
     const Json after = applied(Json::object(), render_ok(plan));
@@ -295,6 +296,8 @@ TEST_CASE("every port gets a queue map, because a port without one sends all pac
     CHECK(map["3"] == "5");
     CHECK(map["2"] == "2");
     CHECK(map["6"] == "1");
+    CHECK(map.value("12", "") == "1");
+    CHECK_FALSE(map.contains("9"));
     CHECK(map["0"] == "0");
   }
   SECTION("one imported port lacks the map of the others") {
