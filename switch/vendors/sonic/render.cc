@@ -134,10 +134,37 @@ class Renderer {
     return true;
   }
 
+  // An earlier plan has used queues that this one leaves to the site. The site's rows for them are
+  // known only to the rollback of that change.
+  bool has_left_over(const std::string& port, const PortGroupPlan& group) {
+    for (const char* table : {"QUEUE", "BUFFER_QUEUE"})
+      for (int queue = 0; queue < kQueueCount; ++queue) {
+        const auto cover = find_cover(document_->config, table, port, queue);
+        if (cover.row == nullptr || plan_uses(group, queue)) continue;
+        for (const auto& value : *cover.row) {
+          if (!value.is_string() || !is_own(value.get<std::string>())) continue;
+          refuse_(fmt::format("queue {} has a row of an earlier plan, and this plan leaves the "
+                              "queue to the site",
+                              queue),
+                  fmt::format("{}|{}", table, cover.key), "a row of the site, or none",
+                  "roll the earlier change back with the rollback.sh of its folder, then import "
+                  "the configuration again");
+          return true;
+        }
+      }
+    return false;
+  }
+
+  static bool plan_uses(const PortGroupPlan& group, int queue) {
+    return std::any_of(
+        group.queues.begin(), group.queues.end(),
+        [queue](const QueuePlan& ours) { return ours.queue == queue; });
+  }
+
   void put_port(const std::string& port, const PortGroupPlan& group, const Definitions& definitions,
                 const std::map<int, Definitions::Queue>& names, ChangeSet& change) {
     const Json* maps = find_row(document_->config, "PORT_QOS_MAP", port);
-    if (!accepts(port, maps) || is_shared(port)) return;
+    if (!accepts(port, maps) || is_shared(port) || has_left_over(port, group)) return;
     for (const auto& queue : group.queues) {
       const auto& name = names.at(queue.queue);
       if (const auto key = own_key("QUEUE", port, queue.queue); !key.empty()) {

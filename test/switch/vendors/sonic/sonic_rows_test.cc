@@ -1,10 +1,11 @@
 // SONiC: rows are checked against its fields and ranges, which are data
 // (switch/targets/sonic.json).
 #include "catch.h"
+#include "sonic_leaf.h"
 #include "switch/vendors/sonic/document.h"
 
 using namespace dlcp::fabric;
-using Json = nlohmann::json;
+using namespace dlcp::test;
 
 TEST_CASE("rows that SONiC does not accept are refused, whatever wrote them") {
   using sonic::RowChange;
@@ -44,4 +45,17 @@ TEST_CASE("rows that SONiC does not accept are refused, whatever wrote them") {
           "at least green_min_threshold 2147483647");
   refused("WRED_PROFILE", "DLCP-bulk", {{"ecn", "ecn_blue"}}, "one of |ecn_none|");
   refused("SWITCH_HASH", "GLOBAL", {{"ecmp_hash", {"L4_SRC_PORT", "MOON"}}}, "MOON");
+}
+
+TEST_CASE("a queue that an earlier plan has used, and this plan leaves to the site, is refused") {
+  const Json before = applied(leaf(), render_ok(plan_of(leaf())));
+  const auto refusal_of_plan = [&before](std::array<int, 4> queues) {
+    const auto site = import_text(dlcp::test::sonic(), before.dump(1));
+    return problems_of(dlcp::test::sonic().render(make_plan(site, kHosts, kUplinks, queues)));
+  };
+  CHECK(refusal_of_plan({7, 5, 4, 2}).empty());
+  const auto text = refusal_of_plan({7, 5, 4, 1});
+  CHECK_THAT(text, Contains("queue 2 has a row of an earlier plan"));
+  CHECK_THAT(text, Contains("QUEUE|Ethernet0|2"));
+  CHECK_THAT(text, Contains("rollback.sh of its folder"));
 }
