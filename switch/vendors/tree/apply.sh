@@ -64,7 +64,8 @@ is_error() { grep -qE "$error" "$1"; }
 refuse_if_pending() {  # a commit would apply the changes of others, too
   [ -n "$pending" ] || return 0
   printf '%s\n' "$pending" | run >"$work/pending" || exit 4
-  if grep -qE '^ *[-+] ' "$work/pending"; then
+  # Junos marks added and removed lines with + and -, deactivated and moved ones with !.
+  if grep -qE '^ *[-+!] ' "$work/pending"; then
     cat "$work/pending" >&2
     echo "refused: other changes are pending in the candidate configuration" >&2
     exit 4

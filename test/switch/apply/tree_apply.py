@@ -60,6 +60,8 @@ for raw in lines:
         break
     if os.environ.get("REFUSE", "nothing at all") in line:
         print("error: syntax error\n% Invalid\nError: refused\nERROR: refused")
+    elif line == "show | compare | no-more" and "COMPARE" in os.environ:
+        print(os.environ["COMPARE"])
     elif line == os.environ["SHOW"]:
         if prefix:
             print("\n".join(prefix + row for row in config))
@@ -297,6 +299,9 @@ def main():
     if not switch.gnmi:  # if the second of two gNMI Sets is refused, the first stays in effect
         expect(switch.statements() == imported, "after an error nothing is applied", result)
         lost_connections(switch, imported)
+        if name == "junos":  # as it prints a deactivated statement of another user
+            result = switch.run("apply.sh", "leaf", COMPARE="[edit protocols bgp]\n!    inactive: multipath;")
+            expect(result.returncode == 4 and "other changes are pending" in result.stderr, "pending changes are found", result)
         result = switch.run("apply.sh", "leaf", SWALLOWS="every line")
         expect(result.returncode == 4 and "has not taken effect" in result.stderr, "a change without effect is reported", result)
     result = switch.run("apply.sh", "leaf")
