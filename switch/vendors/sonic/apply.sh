@@ -116,6 +116,17 @@ take_back() {
 
 is_drained() { [ "$(as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE' tsa_enabled)" = true ]; }
 
+revert_run() {  # WHY
+  echo "$1; reverting the rows of this run" >&2
+  if take_back; then
+    if [ -n "$drained" ]; then undrain; fi
+    exit 4
+  fi
+  echo "some rows could not be reverted: compare with checkpoint $checkpoint (config rollback" \
+    "$checkpoint would also revert later changes by others)${drained:+; the switch is still drained: run TSB}" >&2
+  exit 5
+}
+
 undrain() { as_root TSB && rm -f "$here/drained"; }
 
 interrupted=
@@ -123,7 +134,9 @@ trap 'interrupted=yes' INT TERM
 # Commands that write to a lost terminal would fail.
 trap 'interrupted=yes; exec >>"$here/apply.log" 2>&1' HUP
 trap '' PIPE
-if [ -n "$drain" ] && is_drained && [ ! -e "$here/drained" ]; then
+if [ -n "$drain" ] && ! is_drained; then
+  rm -f "$here/drained"  # of a drain that has ended
+elif [ -n "$drain" ] && [ ! -e "$here/drained" ]; then
   echo "the switch is drained already (TSA), and stays so"
   drain=
 fi
@@ -135,21 +148,14 @@ for step in "${todo[@]}"; do
   patch=${step%%$'\t'*}
   ports=${step#*$'\t'}
   if [ -n "$drain" ] && [ -z "$drained" ] && [ -n "$ports" ]; then
+    as_root TSA || revert_run "TSA was refused"
     : >"$here/drained"  # by this script: a later run of it, as a rollback, ends the drain
-    as_root TSA || exit 4
     drained=yes
   fi
   echo "$verb: $(basename "$patch") $ports"
   done+=("$patch")
   read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && [ -z "$interrupted" ] && continue
-  echo "$(basename "$patch") was ${interrupted:+interrupted or }refused; reverting the rows of this run" >&2
-  if take_back; then
-    if [ -n "$drained" ]; then undrain; fi
-    exit 4
-  fi
-  echo "some rows could not be reverted: compare with checkpoint $checkpoint (config rollback" \
-    "$checkpoint would also revert later changes by others)${drained:+; the switch is still drained: run TSB}" >&2
-  exit 5
+  revert_run "$(basename "$patch") was ${interrupted:+interrupted or }refused"
 done
 if [ -n "$drained" ]; then undrain || exit 4; fi
 echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: sudo config save -y"

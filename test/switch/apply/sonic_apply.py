@@ -172,6 +172,14 @@ def main():
     expect(result.returncode == 4 and switch.config() == imported, "a hangup reverts the run", result)
     expect([line for line in switch.log().splitlines() if line.startswith("TS")] == ["TSA", "TSB"], "it is undrained", result)
 
+    # Without a drain no port changes, and no mark is left that would end an operator's maintenance later.
+    switch.put(imported)
+    switch.add_tool("TSA", "#!/bin/sh\nexit 1\n")
+    result = switch.run("apply.sh", "--drain")
+    expect(result.returncode == 4 and switch.config() == imported, "a refused drain reverts the definitions", result)
+    expect(not (switch.folder / "drained").exists(), "no mark is left", result)
+    switch.add_tool("TSA", SIMULATION)
+
     # Changes by others in the meantime are kept: only the rows of this run are reverted.
     switch.put(imported)
     last = sorted(ports)[-1]
