@@ -113,6 +113,8 @@ for raw in sys.stdin.read().splitlines():
         print("(diffs)")
     elif line == "end":
         pending.write_text(json.dumps(session.config))
+    elif os.environ.get("IGNORE", "nothing") in line:
+        pass
     elif os.environ.get("REFUSE", "nothing") in line:
         print("% Invalid input: " + line)
     else:
@@ -170,6 +172,12 @@ def main():
     expect(result.returncode == 3 and "dscp 40" in result.stderr, "rollback refuses a drifted row", result)
     switch.cli("configure session x", "qos map dscp 40 to traffic-class 7 drop-precedence 0", "end",
                "configure session x commit")
+    rows = (switch.root / "config.json").read_text()
+    result = switch.run("rollback.sh", "leaf", IGNORE="no qos profile")
+    expect(result.returncode == 4 and "has not taken effect" in result.stderr, "an incomplete rollback is reported", result)
+    expect(list((switch.folder / "applied").glob("*.txt")), "the texts for the next rollback are kept", result)
+    (switch.root / "config.json").write_text(rows)  # the timer has run out
+    timer.unlink()
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.running() == imported, "rollback restores the import", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
