@@ -89,9 +89,14 @@ revert() {
 give_up() { echo "$1" >&2; revert; exit 4; }
 
 unconfirmed=$here/applied/session  # the session whose commit has a timer; without timers, all checkpoints
+has_expired() { [ -n "$timer" ] && [ -n "$(find "$unconfirmed" -mmin "+$timer" 2>/dev/null)" ]; }
 if [ "$verb" = confirm ]; then
-  if [ -n "$timer" ]; then find "$here/applied" -name session -mmin "+$timer" -delete 2>/dev/null || true; fi
   if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
+  if has_expired; then
+    echo "the $timer minutes have passed: unless the change was confirmed on the switch itself, the switch" \
+      "has reverted it. Run apply.sh or rollback.sh again" >&2
+    exit 4
+  fi
   refuse_if_pending
   for id in $(<"$unconfirmed"); do said "$confirm"; done | run >"$work/answer" || exit 4
   cat "$work/answer"
@@ -122,6 +127,7 @@ for patch in "${patches[@]}"; do
   if [ "$state" = "$from" ]; then todo+=("$patch"); fi
 done
 if [ ${#todo[@]} -eq 0 ]; then
+  if has_expired; then rm -f "$unconfirmed"; fi
   echo "nothing to do: every row already has the state after this $verb"
   exit 0
 fi

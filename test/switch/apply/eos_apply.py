@@ -6,6 +6,7 @@ usage: eos_apply.py FOLDER RUNNING RENDER   (RENDER FOLDER RUNNING renders again
 The simulation implements show running-config and configure sessions with the statements that DLCP writes, and
 prints the DSCP map in groups, as EOS does. Exit: 0 if all expectations hold."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -186,6 +187,13 @@ def main():
     (switch.folder / "applied" / "session").write_text("dlcp-apply-1")
     result = switch.run("apply.sh", "--confirm", "leaf")
     expect(result.returncode == 4 and "refused to confirm" in result.stderr, "a refused confirmation is reported", result)
+    os.utime(switch.folder / "applied" / "session", (0, 0))
+    for _ in range(2):
+        result = switch.run("apply.sh", "--confirm", "leaf")
+        expect(result.returncode == 4 and "minutes have passed" in result.stderr, "a late confirmation is an error", result)
+    expect_nothing_to_do(switch, "rollback.sh", "leaf")
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 0 and "nothing to confirm" in result.stdout, "until the state is known again", result)
 
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.running() != planned, "apply changes only the canary", result)
