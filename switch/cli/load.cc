@@ -130,6 +130,8 @@ Checked<std::string> read_file(const std::string& path) {
   result.value.emplace(size, '\0');
   stream.read(result.value->data(), static_cast<std::streamsize>(size));
   if (!stream) return Checked<std::string>::failed(unreadable(path, "read error"));
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // PowerShell writes one
+  if (result.value->starts_with(kByteOrderMark)) result.value->erase(0, kByteOrderMark.size());
   if (const auto line = first_line_not_utf8(*result.value)) {
     Problem problem = unreadable(path,
                                  "convert it, for example with: iconv -f LATIN1 -t UTF-8, or -f "

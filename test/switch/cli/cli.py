@@ -16,6 +16,7 @@ import termios
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 OK, WRONG, USAGE, REFUSED, DIFFERS, FILES = range(6)
 
 
@@ -305,6 +306,23 @@ class Cli(unittest.TestCase):
         (self.folder / "file").write_text("")
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "file/out"), FILES)
         self.assertIn("cannot write", self.said)
+
+
+    def test_a_byte_order_mark_is_no_part_of_the_text(self):
+        lines = (DATA / "junos" / "leaf.set").read_text().splitlines(True)
+        first = next(line for line in lines if "code-points 011010" in line)
+        text = first + "".join(line for line in lines if line != first)
+        (self.folder / "intent.yaml").write_text(
+            "fabric: {name: f, base_rtt: 12us, link_speed: 400G}\nswitches:\n"
+            "  - {name: leaf, os: junos, version: 24.4R1, asic: tomahawk4, role: leaf, running_config: leaf.set,\n"
+            "     ports: [{ports: et-0/0/0, role: host, trust: dscp}]}\n")
+        written = []
+        for mark in (b"", b"\xef\xbb\xbf"):
+            (self.folder / "leaf.set").write_bytes(mark + text.encode())
+            self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK, self.said)
+            written.append((self.folder / "out" / "leaf" / "10-definitions.set").read_text())
+        self.assertIn("code-points 011010", written[0])
+        self.assertEqual(*written)
 
     def test_files_that_are_not_utf8(self):
         (self.folder / "latin1.yaml").write_bytes("fabric: {name: w\u00fcrzburg}\n".encode("latin1"))
