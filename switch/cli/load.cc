@@ -143,7 +143,7 @@ Checked<std::string> read_file(const std::string& path) {
 }
 
 Loaded load(const IntentOptions& options, const std::function<void(const Intent&)>& begin,
-            const Visit& visit) {
+            const Visit& visit, const std::function<void(const Intent&)>& whole) {
   Loaded loaded;
   auto text = read_file(options.file);
   if (!text.value) {
@@ -163,6 +163,7 @@ Loaded load(const IntentOptions& options, const std::function<void(const Intent&
   loaded.problems = std::move(intent.problems);
   loaded.unreadable = unreadable;
   if (!intent.value) return loaded;
+  if (whole) whole(*intent.value);
   if (!options.only.empty()) keep_only(options.only, *intent.value, loaded.problems);
   if (has_errors(loaded.problems)) return loaded;
   if (begin) begin(*intent.value);

@@ -33,9 +33,10 @@ struct Loaded {
 using Visit = std::function<void(std::size_t index, const SwitchIntent& device,
                                  const SwitchPlan& plan, std::vector<Problem>& problems)>;
 
-// `begin` is called once, with the intent, before any visit. The returned plans have no documents.
+// `whole` is called once, with the intent of the whole fabric; then `begin`, with the intent of the
+// switches that are processed, before any visit. The returned plans have no documents.
 Loaded load(const IntentOptions& options, const std::function<void(const Intent&)>& begin = {},
-            const Visit& visit = {});
+            const Visit& visit = {}, const std::function<void(const Intent&)>& whole = {});
 
 Checked<std::string> read_file(const std::string& path);
 

@@ -33,12 +33,17 @@ Verb<Options> add_verb(CLI::App& app, ExitCode& exit_code, const char* name,
   return verb;
 }
 
-void add_intent_options(CLI::App& verb, IntentOptions& options) {
+// Of verbs whose output is about the whole fabric.
+void add_fabric_options(CLI::App& verb, IntentOptions& options) {
   verb.add_option("INTENT", options.file, "Intent file (YAML); `dlcp-switch init` writes a sample")
       ->required();
-  verb.add_option("--switch", options.only, "Process only the switch with this name");
   verb.add_flag("--json", options.json, "Print one JSON object on standard output");
   verb.add_flag("--all", options.all, "Print every message, not only the first ten of each kind");
+}
+
+void add_intent_options(CLI::App& verb, IntentOptions& options) {
+  add_fabric_options(verb, options);
+  verb.add_option("--switch", options.only, "Process only the switch with this name");
 }
 
 void add_folder(CLI::App& verb, std::string& folder, const char* help) {
@@ -126,7 +131,7 @@ void add_rollout(CLI::App& app, ExitCode& exit_code) {
       app, exit_code, "rollout",
       "Write an Ansible inventory and playbooks that change the switches in order; runs nothing",
       run_rollout);
-  add_intent_options(*verb, options->intent);
+  add_fabric_options(*verb, options->intent);
   add_folder(*verb, options->folder, "The folder that `render` has written");
   RolloutPace& pace = options->pace;
   add_pace(*verb, "--ports", pace.ports, 1, 512, "Ports of one switch to change at the same time");
@@ -143,7 +148,7 @@ void add_telemetry(CLI::App& app, ExitCode& exit_code) {
                                         "Write files that monitor DLCP's queues: names of "
                                         "counters, Prometheus rules, a Grafana dashboard",
                                         run_telemetry);
-  add_intent_options(*verb, options->intent);
+  add_fabric_options(*verb, options->intent);
   add_folder(*verb, options->folder, "The folder that `render` has written");
 }
 

@@ -47,11 +47,13 @@ class Renderer {
  public:
   explicit Renderer(const RenderOptions& options) : options_(options), folder_(options.folder) {}
 
-  void begin(const Intent& intent) {
-    steps_ = canary_steps(intent);
+  // The steps are those of the whole fabric, also if one switch is rendered.
+  void plan_steps(const Intent& whole) {
+    steps_ = canary_steps(whole);
     step_of_ = steps_by_switch(steps_);
-    switches_.resize(intent.switches.size());
   }
+
+  void begin(const Intent& intent) { switches_.resize(intent.switches.size()); }
 
   void render(std::size_t index, const SwitchPlan& plan, std::vector<Problem>& problems) {
     const Vendor* const vendor = find_vendor(plan.os);
@@ -84,9 +86,11 @@ class Renderer {
     if (unwritten_) return ExitCode::kFiles;
     if (outcome_of(loaded) != ExitCode::kOk) return outcome_of(loaded);
     if (refused_ > 0) return refuse(loaded);
-    auto problem = folder_.write(
-        "FABRIC.md", fabric_text(*loaded.intent, steps_, findings_of("fabric", loaded.problems)),
-        false);
+    std::optional<Problem> problem;
+    if (options_.intent.only.empty())
+      problem = folder_.write(
+          "FABRIC.md", fabric_text(*loaded.intent, steps_, findings_of("fabric", loaded.problems)),
+          false);
     if (!problem) {
       outcome_ = folder_.commit();
       problem = outcome_.problem;
@@ -160,7 +164,8 @@ ExitCode run_render(const RenderOptions& options) {
   Loaded loaded = load(
       options.intent, [&renderer](const Intent& intent) { renderer.begin(intent); },
       [&renderer](std::size_t index, const SwitchIntent&, const SwitchPlan& plan,
-                  std::vector<Problem>& problems) { renderer.render(index, plan, problems); });
+                  std::vector<Problem>& problems) { renderer.render(index, plan, problems); },
+      [&renderer](const Intent& whole) { renderer.plan_steps(whole); });
   const ExitCode outcome = renderer.finish(loaded);
   if (options.intent.json) {
     const bool done = outcome == ExitCode::kOk;
@@ -171,8 +176,8 @@ ExitCode run_render(const RenderOptions& options) {
   print_problems(loaded.problems, {.all = options.intent.all});
   if (outcome == ExitCode::kOk) {
     renderer.print_previous_folders();
-    fmt::print("{} in {}: begin with FABRIC.md\n", counted(loaded.plans.size(), "switch"),
-               options.folder);
+    fmt::print("{} in {}: begin with {}\n", counted(loaded.plans.size(), "switch"), options.folder,
+               options.intent.only.empty() ? "FABRIC.md" : options.intent.only + "/REPORT.md");
   } else {
     fmt::print(stderr, "nothing was written\n");
   }

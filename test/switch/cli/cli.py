@@ -308,6 +308,17 @@ class Cli(unittest.TestCase):
         self.assertIn("cannot write", self.said)
 
 
+    def test_one_switch_alone_leaves_the_files_of_the_fabric(self):
+        self.sample()
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        before = self.tree()
+        self.assertIn("of 4: ", before["out/leaf3/REPORT.md"])
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out", "--switch", "leaf3"), OK)
+        self.assertIn("1 switch in out: begin with leaf3/REPORT.md", self.out)
+        self.assertEqual(self.tree(), before)
+        for verb in ("rollout", "telemetry"):
+            self.assertEqual(self.run_verb(verb, "intent.yaml", "--switch", "leaf3"), USAGE)
+
     def test_a_byte_order_mark_is_no_part_of_the_text(self):
         lines = (DATA / "junos" / "leaf.set").read_text().splitlines(True)
         first = next(line for line in lines if "code-points 011010" in line)
