@@ -62,14 +62,12 @@ Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const Vendor& vendor
   return judged;
 }
 
-Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::string& captured,
+// `captured`: null if there is no output to judge.
+Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const NamedText* captured,
                     std::vector<Problem>& problems) {
   Verified verified{plan.name, vendor.verify_commands(plan), {}};
-  if (captured.empty()) return verified;
-  auto text = read_file(captured);
-  std::move(text.problems.begin(), text.problems.end(), std::back_inserter(problems));
-  if (!text.value) return verified;
-  auto judged = judge(plan, vendor, {captured, *text.value});
+  if (captured == nullptr) return verified;
+  auto judged = judge(plan, vendor, *captured);
   std::move(judged.problems.begin(), judged.problems.end(), std::back_inserter(problems));
   if (judged.value) verified.findings = std::move(*judged.value);
   return verified;
@@ -94,14 +92,26 @@ ExitCode outcome_of(const std::vector<Verified>& switches) {
 
 ExitCode run_verify(const VerifyOptions& options) {
   std::vector<Verified> switches;
+  NamedText captured{options.captured, ""};
+  if (!options.captured.empty()) {
+    auto text = read_file(options.captured);
+    if (!text.value) {
+      if (options.intent.json)
+        fmt::print("{}", verified_json({}, text.problems));
+      else
+        print_problems(text.problems, {});
+      return ExitCode::kFiles;
+    }
+    captured.text = std::move(*text.value);
+  }
   const Loaded loaded = load(
       options.intent, [&](const Intent& intent) { switches.resize(intent.switches.size()); },
       [&](std::size_t index, const SwitchIntent& /*device*/, const SwitchPlan& plan,
           std::vector<Problem>& problems) {
         const Vendor* const vendor = find_vendor(plan.os);
-        const bool one = switches.size() == 1;
+        const bool judges = switches.size() == 1 && !options.captured.empty();
         if (vendor == nullptr) return;
-        switches[index] = verify_one(plan, *vendor, one ? options.captured : "", problems);
+        switches[index] = verify_one(plan, *vendor, judges ? &captured : nullptr, problems);
       });
   if (!options.captured.empty() && switches.size() > 1) {
     fmt::print(stderr, "error: captured output belongs to one switch: add --switch NAME\n");

@@ -307,6 +307,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "file/out"), FILES)
         self.assertIn("cannot write", self.said)
 
+        self.assertEqual(self.run_verb("verify", "intent.yaml", "--switch", "leaf1", "--captured", "absent"), FILES)
 
     def test_one_switch_alone_leaves_the_files_of_the_fabric(self):
         self.sample()
@@ -318,6 +319,16 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.tree(), before)
         for verb in ("rollout", "telemetry"):
             self.assertEqual(self.run_verb(verb, "intent.yaml", "--switch", "leaf3"), USAGE)
+
+    def test_output_that_cannot_be_written(self):
+        self.sample()
+        for verb in (["plan", "intent.yaml"], ["check", "intent.yaml", "--json"], ["init", "-"], ["keys"],
+                     ["targets", "--json"], ["diff", "intent.yaml", "--json"]):
+            with self.subTest(verb=verb), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, *verb], cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                self.assertIn(done.returncode, (FILES, DIFFERS) if verb[0] == "diff" else (FILES,))
+                self.assertIn("dlcp-switch: cannot write the output: ", done.stderr)
 
     def test_a_byte_order_mark_is_no_part_of_the_text(self):
         lines = (DATA / "junos" / "leaf.set").read_text().splitlines(True)
