@@ -38,10 +38,11 @@ std::vector<std::string> ports_of(const YAML::Node& node) {
              step = number(colon + 1, close);
   if (!first || !last || !step || *step == 0 || *last < *first || (*last - *first) / *step > 4096)
     refuse(node, fmt::format("'{}' is not a range of ports", text));
+  const std::size_t width = text[open + 1] == '0' ? dash - open - 1 : 1;
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i <= (*last - *first) / *step; i++)
-    names.push_back(text.substr(0, open) + std::to_string(*first + i * *step) +
-                    text.substr(close + 1));
+    names.push_back(fmt::format("{}{:0{}}{}", text.substr(0, open), *first + i * *step, width,
+                                text.substr(close + 1)));
   return names;
 }
 

@@ -58,8 +58,10 @@ void expand(const YAML::Node& node, const std::string& text, std::vector<std::st
   if (!first || !last || *last < *first || *last - *first >= kNamesMax)
     refuse(node, fmt::format("'{}' is not a range", text),
            fmt::format("write h[0-15], with at most {} names", kNamesMax));
+  const std::size_t width = text[open + 1] == '0' ? dash - open - 1 : 1;  // h[00-15]: h00
   for (std::uint64_t i = 0; i <= *last - *first; i++) {
-    expand(node, text.substr(0, open) + std::to_string(*first + i) + text.substr(close + 1), names);
+    const std::string number = fmt::format("{:0{}}", *first + i, width);
+    expand(node, text.substr(0, open) + number + text.substr(close + 1), names);
     if (names.size() > kNamesMax) refuse(node, fmt::format("more than {} names", kNamesMax));
   }
 }

@@ -1,5 +1,7 @@
 #include "switch/model/intent_file/values.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -44,6 +46,7 @@ std::optional<std::uint64_t> with_unit(std::string_view text, const std::array<U
 // Parses "[1-4]" or "[0-124:4]" after the bracket; false: not such a range.
 struct Range {
   std::uint64_t first, last, step;
+  std::size_t width;  // digits of a number at least
 };
 
 std::optional<Range> read_range(std::string_view text) {
@@ -58,7 +61,10 @@ std::optional<Range> read_range(std::string_view text) {
   const auto step = colon == std::string_view::npos ? std::optional<std::uint64_t>(1)
                                                     : read_integer(text.substr(colon + 1), 99999);
   if (!first || !last || !step || *step == 0 || *last < *first) return std::nullopt;
-  return Range{*first, *last, *step};
+  // "01-12": the zeros of the first number belong to the names.
+  const std::size_t width = text.front() == '0' ? dash : 1;
+  if (width > 5) return std::nullopt;
+  return Range{*first, *last, *step, width};
 }
 
 bool is_name_character(char c) {
@@ -189,7 +195,7 @@ std::optional<std::vector<std::string>> read_names(std::string_view text) {
     std::vector<std::string> longer;
     for (const std::string& name : names)
       for (std::uint64_t i = range->first; i <= range->last; i += range->step)
-        longer.push_back(name + std::to_string(i));
+        longer.push_back(fmt::format("{}{:0{}}", name, i, range->width));
     names = std::move(longer);
     text.remove_prefix(close + 1);
   }

@@ -51,6 +51,7 @@ TEST_CASE("Names with ranges, steps and two brackets are expanded") {
   CHECK(*read_names("leaf[1-3]") == std::vector<std::string>{"leaf1", "leaf2", "leaf3"});
   CHECK(*read_names("Ethernet[0-8:4]") ==
         std::vector<std::string>{"Ethernet0", "Ethernet4", "Ethernet8"});
+  CHECK(*read_names("leaf[08-10]") == std::vector<std::string>{"leaf08", "leaf09", "leaf10"});
   CHECK(read_names("Ethernet[1-2]/[1-4]")->size() == 8);
   CHECK(read_names("Ethernet[1-2]/[1-4]")->back() == "Ethernet2/4");
   CHECK_FALSE(read_names("swp[4-1]"));

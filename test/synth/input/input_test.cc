@@ -33,6 +33,13 @@ TEST_CASE("a range may end at the largest number") {
   CHECK(t.rank_name(1) == host);
 }
 
+TEST_CASE("zeros before the first number of a range belong to the names") {
+  const Topology t =
+      parsed("{ranks: 'h[08-11]', switches: [s], links: [{from: 'h[08-11]', to: s, rate: 1G}]}");
+  CHECK(t.rank_name(0) == "h08");
+  CHECK(t.rank_name(3) == "h11");
+}
+
 TEST_CASE("bytes and bits per second are distinguished") {
   const Topology t = parsed(
       "{ranks: [a, b], links: [{from: a, to: b, rate: 12.5GB/s, one_way: yes}, {from: b, to: a, "
