@@ -142,22 +142,26 @@ rollback_port() { # PORT SNAPSHOT
 }
 
 apply_forwarding() { # saves each setting before it is changed
-  local setting name
+  local setting name before
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
-    [ -e "$state/$name" ] || sysctl -n "$name" >"$state/$name" 2>/dev/null || continue
+    if [ ! -e "$state/$name" ]; then
+      before=$(sysctl -n "$name" 2>/dev/null) || continue # the kernel does not have it, as without IPv6
+      echo "$before" >"$state/$name"
+    fi
     sysctl -qw "$setting" || return 1
   done
 }
 
 rollback_forwarding() {
-  local setting name
+  local setting name now
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
     [ -e "$state/$name" ] || continue
-    if [ "$(sysctl -n "$name")" = "${setting#*=}" ]; then
+    now=$(sysctl -n "$name")
+    if [ "$now" = "${setting#*=}" ]; then
       sysctl -qw "$name=$(<"$state/$name")" || return 1
-    else
+    elif [ "$now" != "$(<"$state/$name")" ]; then
       complain "$name was changed since then; it is not restored"
     fi
     rm -f "$state/$name"
@@ -176,17 +180,22 @@ apply() {
       rm -f "$state/$port.after" # the port is in a partial state, which is not drift
       rollback_port "$port" "$(snapshot "$port")"
     done
+    rollback_unused
   fi
   return $status
+}
+
+rollback_unused() { # what no port needs any more
+  if compgen -G "$state/*.before" >/dev/null; then return 0; fi
+  rollback_forwarding || return 1
+  rmdir "$state" 2>/dev/null
+  return 0
 }
 
 rollback() {
   local port status=0
   for port in "${chosen[@]}"; do rollback_port "$port" "${now[$port]}" || status=1; done
-  if ! compgen -G "$state/*.before" >/dev/null; then
-    rollback_forwarding || status=1
-    rmdir "$state" 2>/dev/null
-  fi
+  rollback_unused || status=1
   return $status
 }
 

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Runs the generated dlcp-qos.sh of a Linux switch against simulations of tc and sysctl.
+
+usage: tc_apply.py DLCP_SWITCH      (vendors/tc/test_tc_guest.py uses a real kernel)
+
+A simulated port has the kernel's own queue, or DLCP's. Exit: 0 if all expectations hold."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import simulated_switch
+from simulated_switch import expect
+
+INTENT = """fabric: {name: f, base_rtt: 100us, link_speed: 1G}
+site:
+  dscp_map: {26: 3}
+  queues: [{queue: 0, weight: 50}, {queue: 3, weight: 30}]
+switches:
+  - {name: leaf, os: tc, version: "6.1", asic: software, role: leaf, ports: [{ports: "p[0-1]", role: host, trust: dscp}]}
+"""
+TC = r"""#!/bin/bash
+show() {
+  if [ -e "$STATE/port.$1" ]; then echo "qdisc ets d1c0: root refcnt 2 bands 5"; else echo "qdisc noqueue 0: root refcnt 2"; fi
+}
+case "$1 $2" in
+  "-force -batch") while read -r a b c port _; do if [ "$a $b $c" = "qdisc show dev" ]; then show "$port"; fi; done ;;
+  "-batch -")
+    while read -r a b c port _; do
+      if [ "$port" = "${FAILS:-}" ]; then exit 1; fi
+      if [ "$a $b $c" = "qdisc add dev" ]; then touch "$STATE/port.$port"; fi
+    done ;;
+  "qdisc show") show "$4" ;;
+  "qdisc del") rm -f "$STATE/port.$4" ;;
+esac
+"""
+# Settings are files; one that does not exist is unknown to the kernel.
+SYSCTL = r"""#!/bin/bash
+name=${2%%=*}
+if [ ! -e "$STATE/$name" ]; then exit 255; fi
+if [ "$1" = -n ]; then cat "$STATE/$name"; exit 0; fi
+if [ "$name" = "${READ_ONLY:-}" ]; then exit 255; fi
+echo "${2#*=}" >"$STATE/$name"
+"""
+IPV4, IPV6 = (f"net.{family}.fib_multipath_hash_policy" for family in ("ipv4", "ipv6"))
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as scratch:
+        (pathlib.Path(scratch) / "intent.yaml").write_text(INTENT)
+        subprocess.run([program, "render", "intent.yaml", "-o", "out", "--unverified"], cwd=scratch, check=True,
+                       stdout=subprocess.DEVNULL)
+        switch = simulated_switch.Switch("tc", pathlib.Path(scratch) / "out" / "leaf",
+                                         {"tc": TC, "sysctl": SYSCTL, "id": "#!/bin/sh\necho 0\n"})
+    saved = switch.root / "saved"
+    switch.environment["DLCP_SWITCH_STATE"] = str(saved)
+
+    def ports():
+        return sorted(path.name for path in switch.root.glob("port.*"))
+
+    def setting(name):
+        return (switch.root / name).read_text().strip()
+
+    # A kernel without IPv6.
+    (switch.root / IPV4).write_text("0\n")
+    for times in ("first", "second"):
+        result = switch.run("dlcp-qos.sh", "apply")
+        expect(result.returncode == 0 and ports() == ["port.p0", "port.p1"], f"the {times} apply works", result)
+    expect(setting(IPV4) == "1", "the setting is changed")
+    result = switch.run("dlcp-qos.sh", "rollback")
+    expect(result.returncode == 0 and not ports() and setting(IPV4) == "0", "rollback restores all", result)
+    expect(not result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
+
+    # A failed run leaves nothing of its own.
+    (switch.root / IPV6).write_text("0\n")
+    result = switch.run("dlcp-qos.sh", "apply", READ_ONLY=IPV6)
+    expect(result.returncode == 1 and not ports() and setting(IPV4) == "0", "a refused setting reverts all", result)
+    expect("was changed since" not in result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
+    result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
+    expect(result.returncode == 1 and not ports(), "a refused port reverts the others", result)
+    expect(not (saved / "leaf").exists(), "nothing is left", result)
+
+    # Settings that ports of an earlier run need stay.
+    result = switch.run("dlcp-qos.sh", "apply", "p0")
+    expect(result.returncode == 0 and setting(IPV4) == setting(IPV6) == "1", "apply to one port", result)
+    result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
+    expect(result.returncode == 1 and ports() == ["port.p0"] and setting(IPV4) == "1", "the other port stays", result)
+    switch.remove()
+    print("dlcp-qos.sh: all expectations hold")
+
+
+if __name__ == "__main__":
+    main()
