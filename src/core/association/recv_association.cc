@@ -49,6 +49,8 @@ bool RecvAssociation::on_link(Time now, const wire::Link& frame) {
 void RecvAssociation::leave(const RecvStream& stream) {
   if (placing_) placing_->leave(stream);
   std::erase(streams_, &stream);
+  std::erase(busy_, &stream);
+  posted_ -= stream.counts_as_posted ? 1 : 0;
 }
 
 void RecvAssociation::on_left(Time now, Duration keep) {
@@ -114,14 +116,12 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
   // Not the path of the data: its reverse direction may be broken. Only the sender knows a path on
   // which answers arrive.
   reply_path_ = static_cast<wire::PathIndex>(run.reply_path % config_.paths);
-  stream.reports_left = kReportTimes;
-  const bool posted = std::any_of(streams_.begin(), streams_.end(),
-                                  [](const RecvStream* one) { return one->unfinished(); });
+  note(stream, kReportTimes);
   ack_clock_.on_data(now, {.packets = run.packets,
                            .message_bytes = run.message_bytes,
                            .ends_message = run.ends_message,
                            .asked = run.asks_ack,
-                           .nothing_posted = !posted,
+                           .nothing_posted = posted_ == 0,
                            .window = grant_.window});
 }
 
@@ -133,10 +133,8 @@ void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathInd
   if (payload_bytes_ == 0) return;
   // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
-  for (RecvStream* stream : streams_) {
-    if (!stream->started()) continue;
-    stream->reports_left = std::max(stream->reports_left, 1u);
-  }
+  for (RecvStream* stream : streams_)
+    if (stream->started()) note(*stream, 1);
   pings_.on_heard(now);
   ack_clock_.at_once(now);
 }
@@ -154,8 +152,18 @@ std::vector<std::uint64_t> RecvAssociation::on_pong(Time now, const wire::Pong& 
   return failed;
 }
 
+void RecvAssociation::note(RecvStream& stream, unsigned reports) {
+  stream.reports_left = std::max(stream.reports_left, reports);
+  if (stream.counts_as_posted != stream.unfinished()) {
+    stream.counts_as_posted = stream.unfinished();
+    posted_ += stream.counts_as_posted ? 1 : -1;
+  }
+  const auto at = std::ranges::lower_bound(busy_, stream.number(), {}, &RecvStream::number);
+  if (at == busy_.end() || *at != &stream) busy_.insert(at, &stream);
+}
+
 void RecvAssociation::report(Time now, RecvStream& stream, bool at_once) {
-  stream.reports_left = kReportTimes;
+  note(stream, kReportTimes);
   at_once ? ack_clock_.at_once(now) : ack_clock_.on_posted(now);
 }
 
@@ -181,7 +189,7 @@ void RecvAssociation::ping(Time now) {
   for (RecvStream* stream : streams_) {
     if (!stream->waits() || !pings_.reports(now, stream->silent_since())) continue;
     stream->announce_all();
-    stream->reports_left = std::max(stream->reports_left, pings_.due());
+    note(*stream, pings_.due());
   }
   ack_clock_.at_once(now);
 }
@@ -201,18 +209,18 @@ bool RecvAssociation::report_paths(Time now) {
 }
 
 bool RecvAssociation::report_streams() {
-  const std::size_t count = streams_.size();
+  const auto first = std::ranges::lower_bound(busy_, next_report_, {}, &RecvStream::number);
+  const auto begin = static_cast<std::size_t>(first - busy_.begin());
   // PING and answers to PROBE must arrive although the path has become narrower since the
   // handshake.
   const bool is_vital = ack_.asks_pong || ack_.answers_probe;
   const std::size_t most = is_vital ? std::size_t{kDatagramLeast} : frame_bytes_max();
   std::size_t used = wire::encoded_bytes(ack_);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t index = (next_report_ + i) % count;
-    RecvStream& stream = *streams_[index];
-    if (stream.reports_left == 0 || !stream.started()) continue;
+  for (std::size_t i = 0; i < busy_.size(); ++i) {
+    RecvStream& stream = *busy_[(begin + i) % busy_.size()];
+    if (stream.reports_left == 0) continue;
     if (most < used + kStreamRoomLeast || ack_.streams().size() == 255) {
-      next_report_ = index;
+      next_report_ = stream.number();
       return false;
     }
     --stream.reports_left;
@@ -225,7 +233,7 @@ bool RecvAssociation::report_streams() {
 bool RecvAssociation::build_ack(Time now) {
   bool ended = false;
   bool under_way = false;
-  for (RecvStream* stream : streams_) {
+  for (RecvStream* stream : busy_) {
     ended = stream->take_message_end() || ended;
     under_way = under_way || stream->under_way();
   }
@@ -243,13 +251,14 @@ bool RecvAssociation::build_ack(Time now) {
   const bool all_placed = !placing_ || placing_->report(now, ack_);
   const bool all_paths = report_paths(now) && all_placed;
   const bool all_streams = report_streams();
+  std::erase_if(busy_, [](const RecvStream* stream) { return stream->is_idle(); });
   return all_paths && all_streams;
 }
 
 std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
                                            std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  for (RecvStream* stream : streams_)
+  for (RecvStream* stream : busy_)
     count += stream->write_loss_frames(frames, out.subspan(count));
   if (placing_) {
     count +=

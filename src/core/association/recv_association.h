@@ -63,13 +63,11 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   wire::PathIndex reply_path() const { return reply_path_; }
   void reply_on(wire::PathIndex path) { reply_path_ = path; }
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
-  // The answer to a HELLO for the stream whose local token is `token`.
-  wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;
+  wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;  // of its stream
   std::vector<std::uint64_t>& departed() { return departed_; }  // tokens, see liveness/departed
 
   // --- from the network and from streams
-  // Data packets that their stream has accepted: each one, or the last of a run of `count`; and
-  // then all of them together.
+  // Data packets that their stream has accepted: each, or the last of `count`; then all together.
   void note_path(const wire::RxPacket& last, const wire::DataHeader& header, unsigned count = 1);
   void on_run(Time now, RecvStream& stream, const DataRun& run);
   void note_placed(const wire::PlacedRun& placed, DataRun& run);  // if the card has placed them
@@ -77,8 +75,9 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   // Returns the tokens of streams that the sender does not know, which may have failed.
   std::vector<std::uint64_t> on_pong(Time now, const wire::Pong& pong, wire::PathIndex path);
-  // Schedules a report of the stream: at once, or delayed to share an ACK with others.
-  void report(Time now, RecvStream& stream, bool at_once);
+  void report(Time now, RecvStream& stream, bool at_once);  // else delayed, to share an ACK
+  // The started stream may have changed, or must be in this number of the next acknowledgements.
+  void note(RecvStream& stream, unsigned reports = 0);
   // Whether its packets may leave after data (Agenda::Turn::kFollower). on_answer(): see AckClock.
   bool can_follow() const { return !placing_ && !ack_clock_.hurries(); }
   bool on_answer(Time now) { return ack_clock_.on_answer(now); }
@@ -101,9 +100,10 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::uint32_t payload_bytes_ = 0;
   Grant grant_;
   UsedNumbers opened_;
-  std::vector<RecvStream*> streams_;
+  std::vector<RecvStream*> streams_, busy_;  // busy: with reports or frames due; sorted by number
+  std::size_t posted_ = 0;                   // streams with a posted receive
   std::vector<std::uint64_t> departed_;
-  std::size_t next_report_ = 0;  // index of the first stream in the next frame
+  std::uint32_t next_report_ = 0;  // number of the first stream in the next frame
   Time expires_at_ = kNever;
   std::optional<wire::Probe> probe_to_answer_;
   AnswerTurns probes_;  // since the last data

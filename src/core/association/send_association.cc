@@ -28,6 +28,10 @@ std::uint32_t SendAssociation::join(SendStream& stream) {
   return setup_.last_stream();
 }
 
+void SendAssociation::wake(const SendStream& stream) {
+  streams_.wake(stream.number());
+}
+
 void SendAssociation::leave(std::uint32_t number) {
   const SendStream* stream = streams_.find(number);
   if (stream == nullptr) return;
@@ -142,7 +146,8 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
                   std::nullopt});
   if (sample.lost > 0) report_window(now);
-  streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream); });
+  streams_.for_each_busy([&](SendStream& stream) { refresh_lossy(now, stream); });
+  streams_.rest();
   if (sample.acked > 0 || posted) prober_.on_progress();
   if (window_.in_flight() == 0) {
     prober_.clock().postpone();
@@ -170,7 +175,7 @@ bool SendAssociation::on_link(Time now, const wire::Link& frame) {
 }
 
 void SendAssociation::refresh_waits() const {
-  streams_.for_each(
+  streams_.for_each_busy(
       [&](SendStream& stream) { stream.queue().wait_for_receive_from(waits_from()); });
 }
 
@@ -217,7 +222,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
   if (!losses_.empty()) prober_.clock().on_repair(now, probe_terms());
-  streams_.for_each([&](const SendStream& stream) {
+  streams_.for_each_busy([&](const SendStream& stream) {
     sample.loss_budget = std::max(sample.loss_budget, stream.lossy().hop_share());
   });
 }
@@ -269,7 +274,7 @@ void SendAssociation::report_window(Time now) const {
 ProbeClock::Terms SendAssociation::probe_terms() const {
   // Frames may be lost although no data is in flight: SENT_ONCE, its answer, or the acknowledgement
   // of a message that only waits for the end of its permissions.
-  const bool awaits_end = streams_.any_of([](const SendStream& stream) {
+  const bool awaits_end = streams_.any_busy([](const SendStream& stream) {
     return stream.queue().is_posted() &&
            (stream.lossy().awaits_answer() || stream.queue().awaits_end());
   });
@@ -280,14 +285,14 @@ ProbeClock::Terms SendAssociation::probe_terms() const {
 // Probes are scheduled while any stream waits for acknowledgements.
 void SendAssociation::watch(Time now) {
   if (!setup_.established()) return;
-  if (streams_.any_of([](const SendStream& stream) { return stream.waits(); }))
+  if (streams_.any_busy([](const SendStream& stream) { return stream.waits(); }))
     prober_.clock().run(now, probe_terms());
   else
     prober_.clock().stop();
 }
 
 bool SendAssociation::owes_progress() const {
-  return streams_.any_of([](const SendStream& stream) { return stream.owes_progress(); });
+  return streams_.any_busy([](const SendStream& stream) { return stream.owes_progress(); });
 }
 
 Time SendAssociation::next_timeout() const {
@@ -308,7 +313,7 @@ void SendAssociation::on_timeout(Time now) {
     if (!losses_.empty()) congestion_.on_ack(sample);
   }
   if (prober_.on_timeout(now, probe_terms(), owes_progress())) {
-    streams_.for_each([&](SendStream& stream) { refresh_lossy(now, stream, true); });
+    streams_.for_each_busy([&](SendStream& stream) { refresh_lossy(now, stream, true); });
     if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
       congestion_.on_stall(now);
       report_window(now);

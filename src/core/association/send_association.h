@@ -123,6 +123,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   void probe_now(Time now) { prober_.clock().expire(now); }  // there is reason to doubt the peer
   void probe_once() { prober_.clock().demand(); }
 
+  void wake(const SendStream& stream);  // a message of the stream was posted
+
   // --- time
   // Schedules probes while any stream waits() for the peer. Called when this may have changed.
   void watch(Time now);

@@ -118,7 +118,7 @@ bool SendAssociation::fits_alone(const SendStream& stream, const ChunkRef& first
   const std::size_t chunks = (bytes + payload_bytes - 1) / payload_bytes;
   const std::size_t in_flight = window_.in_flight() + chunks - first.chunk;
   return static_cast<double>(std::max(chunks, in_flight)) <= most &&
-         !streams_.any_of([&](const SendStream& one) {
+         !streams_.any_busy([&](const SendStream& one) {
            const std::uint64_t end = one.queue().end_message();
            return one.queue().has_next() && (&one != &stream || first.message + 1 != end);
          });
@@ -219,7 +219,7 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
 std::size_t SendAssociation::emit_sent_once(Time now, FrameWriter& frames,
                                             std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  streams_.for_each([&](SendStream& stream) {
+  streams_.for_each_busy([&](SendStream& stream) {
     if (!stream.lossy().due()) return;
     const Recipient to{stream.peer_token(), &open_.peer};
     count += stream.lossy().poll_transmit(now, stream.queue(), to, frames, out.subspan(count));

@@ -18,6 +18,26 @@ void StreamSchedule::grant(Entry& entry) {
   entry.left = std::min<std::ptrdiff_t>(entry.left, 0) + std::ptrdiff_t{kQuantumBytes};
 }
 
+void StreamSchedule::add(std::uint32_t number, SendStream& stream) {
+  busy_.push_back(entries_.size());
+  entries_.push_back({number, &stream});
+}
+
+void StreamSchedule::wake(std::uint32_t number) {
+  const std::size_t index = index_of(number);
+  const auto at = std::ranges::lower_bound(busy_, index);
+  if (at == busy_.end() || *at != index) busy_.insert(at, index);
+}
+
+void StreamSchedule::rest() {
+  std::erase_if(
+      busy_,
+      [&](std::size_t index) {
+        const SendStream& stream = *entries_[index].stream;
+        return stream.queue().empty() && !stream.owes_progress();
+      });
+}
+
 std::size_t StreamSchedule::index_of(std::uint32_t number) const {
   const auto at = std::lower_bound(
       entries_.begin(), entries_.end(), number,
@@ -36,8 +56,23 @@ void StreamSchedule::remove(std::uint32_t number) {
   const std::size_t index = index_of(number);
   if (index == entries_.size() || entries_[index].number != number) return;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+  std::erase(busy_, index);
+  for (std::size_t& other : busy_)
+    other -= other > index ? 1 : 0;
   for (std::size_t* const place : {&turn_, &ring_})
     if (index < *place || *place == entries_.size()) *place -= std::min<std::size_t>(*place, 1);
+}
+
+// The first busy stream behind `place`, in a circle that ends there, for which `holds` is true;
+// size(): there is none.
+template <class Holds>
+std::size_t StreamSchedule::find_behind(std::size_t place, const Holds& holds) const {
+  const auto fits = [&](std::size_t index) { return holds(entries_[index]); };
+  const auto behind = std::ranges::upper_bound(busy_, place);
+  auto at = std::find_if(behind, busy_.end(), fits);
+  if (at != busy_.end()) return *at;
+  at = std::find_if(busy_.begin(), behind, fits);
+  return at == behind ? size() : *at;
 }
 
 SendStream* StreamSchedule::next() {
@@ -45,25 +80,21 @@ SendStream* StreamSchedule::next() {
   if (entries_[turn_].holds_turn()) return entries_[turn_].stream;
   // A turn that ends for lack of data leaves nothing for later.
   entries_[turn_].left = std::min<std::ptrdiff_t>(entries_[turn_].left, 0);
-  const std::size_t count = entries_.size();
-  std::size_t urgent = count;
-  for (std::size_t step = 1; step <= count; ++step) {
-    const std::size_t index = (turn_ + step) % count;
-    const SendQueue& queue = entries_[index].stream->queue();
-    if (queue.has_lost()) return retransmits(index);
-    if (urgent == count && queue.next_is_urgent()) urgent = index;
-  }
-  if (urgent != count) {
+  const std::size_t lost =
+      find_behind(turn_, [](const Entry& entry) { return entry.stream->queue().has_lost(); });
+  if (lost != size()) return retransmits(lost);
+  const std::size_t urgent =
+      find_behind(turn_, [](const Entry& entry) { return entry.stream->queue().next_is_urgent(); });
+  if (urgent != size()) {
     turn_ = urgent;
     grant(entries_[turn_]);
   } else if (entries_[ring_].holds_turn()) {
     turn_ = ring_;
   } else {
-    std::size_t step = 1;
-    while (step <= count && !entries_[(ring_ + step) % count].can_send())
-      ++step;
-    if (step > count) return nullptr;
-    turn_ = ring_ = (ring_ + step) % count;
+    const std::size_t next =
+        find_behind(ring_, [](const Entry& entry) { return entry.can_send(); });
+    if (next == size()) return nullptr;
+    turn_ = ring_ = next;
     grant(entries_[turn_]);
   }
   return entries_[turn_].stream;
@@ -83,7 +114,7 @@ SendStream* StreamSchedule::retransmits(std::size_t index) {
 
 bool StreamSchedule::has_next() const {
   if (turn_ < entries_.size() && entries_[turn_].stream->queue().has_next()) return true;
-  return any_of([](const SendStream& stream) { return stream.queue().has_next(); });
+  return any_busy([](const SendStream& stream) { return stream.queue().has_next(); });
 }
 
 }  // namespace dlcp::core

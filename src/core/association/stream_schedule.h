@@ -2,6 +2,7 @@
 // with a quantum in bytes. Urgent layers go before others, and retransmissions go at once; the turn
 // that they interrupt continues afterwards. The quantum is about the size of a message, so that
 // messages complete one after the other instead of all of them late.
+// Only busy streams are visited, so that idle ones, which may be hundreds, cost nothing per packet.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,12 @@ class StreamSchedule {
   static constexpr std::size_t kQuantumBytes = std::size_t{128} << 10;
 
   // Numbers ascend: a stream that joins later has a larger number.
-  void add(std::uint32_t number, SendStream& stream) { entries_.push_back({number, &stream}); }
+  void add(std::uint32_t number, SendStream& stream);
   void remove(std::uint32_t number);
+  // A stream is busy while it opens, and from wake(), called when a message is posted, until rest()
+  // finds that all its messages are complete.
+  void wake(std::uint32_t number);
+  void rest();
   // null: no stream has this number.
   SendStream* find(std::uint32_t number) const;
   bool empty() const { return entries_.empty(); }
@@ -30,11 +35,15 @@ class StreamSchedule {
     for (const Entry& entry : entries_)
       work(*entry.stream);
   }
+  template <class Work>
+  void for_each_busy(Work&& work) const {
+    for (const std::size_t index : busy_)
+      work(*entries_[index].stream);
+  }
   template <class Holds>
-  bool any_of(Holds&& holds) const {
-    for (const Entry& entry : entries_)
-      if (holds(*entry.stream)) return true;
-    return false;
+  bool any_busy(Holds&& holds) const {
+    return std::ranges::any_of(
+        busy_, [&](std::size_t at) { return holds(*entries_[at].stream); });
   }
 
   // The stream that sends the next chunk; null: no stream has anything that may be sent.
@@ -58,12 +67,15 @@ class StreamSchedule {
     bool holds_turn() const;
   };
   std::size_t index_of(std::uint32_t number) const;
+  template <class Holds>
+  std::size_t find_behind(std::size_t place, const Holds& holds) const;
   static void grant(Entry& entry);
   SendStream* retransmits(std::size_t index);
 
-  std::vector<Entry> entries_;  // sorted by number
-  std::size_t turn_ = 0;        // index of the stream that sends
-  std::size_t ring_ = 0;        // index of the stream that has its turn of the round
+  std::vector<Entry> entries_;     // sorted by number
+  std::vector<std::size_t> busy_;  // indexes of busy streams, ascending
+  std::size_t turn_ = 0;           // index of the stream that sends
+  std::size_t ring_ = 0;           // index of the stream that has its turn of the round
 };
 
 }  // namespace dlcp::core

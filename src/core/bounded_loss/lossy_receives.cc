@@ -68,6 +68,14 @@ bool LossyReceives::awaits() const {
       messages_, [](const Message& message) { return message.state != State::kCollecting; });
 }
 
+bool LossyReceives::due() const {
+  return std::ranges::any_of(
+      messages_,
+      [](const Message& message) {
+        return message.state == State::kNeedDue || message.state == State::kStopDue;
+      });
+}
+
 bool LossyReceives::on_sent_once(const wire::SentOnce& frame) {
   const auto expected = queue_.expect(frame.message, frame.message_bytes);
   if (!expected.number) return expected.possible;

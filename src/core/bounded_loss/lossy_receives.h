@@ -36,6 +36,7 @@ class LossyReceives {
   void decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
               std::vector<Placement>& placements);
 
+  bool due() const;  // STOP or NEED must be sent
   struct Way {
     wire::PathIndex path = 0;     // of STOP, and of the first NEED of each message
     std::size_t paths = 1;        // a repeated NEED takes all of these in turn

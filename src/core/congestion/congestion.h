@@ -2,6 +2,8 @@
 // acknowledgements, not single packets of single paths, which path_set handles.
 #pragma once
 
+#include <algorithm>
+
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -32,7 +34,7 @@ struct AckSample {
     spurious += later.spurious;
     forgone += later.forgone;
     marked += later.marked;
-    loss_budget = later.loss_budget;
+    loss_budget = std::max(loss_budget, later.loss_budget);
     limited |= later.limited;
   }
 };

@@ -32,6 +32,7 @@ void RecvStream::note_progress(Time now) {
 void RecvStream::watch(Time now) {
   liveness_.expect(now, waits() || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
   if (waits()) association_->pings().run(now);
+  if (started_) association_->note(*this);
 }
 
 void RecvStream::on_accepted() {

@@ -63,11 +63,14 @@ class RecvStream : public Stream {
   bool waits() const { return queue_.has_posted() || (started_ && !accepted_); }
   Time silent_since() const { return liveness_.heard_at(); }
   bool announce_all() { return queue_.announce_all(); }
-  unsigned reports_left = 0;  // acknowledgements that still report this stream
+  unsigned reports_left = 0;      // acknowledgements that still report this stream
+  bool counts_as_posted = false;  // in the association: it has a posted receive
   void report(wire::StreamReport& report, std::size_t bytes);
   std::size_t write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out);  // STOP, NEED
   bool take_message_end();  // true if a message was completed since the last call
   bool under_way() const { return queue_.under_way(); }
+  // Nothing is left to report or to send, and no message is under way.
+  bool is_idle() const { return reports_left == 0 && !losses_.due() && !under_way(); }
 
   std::size_t poll_transmit(FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_outcome() const { return failed() || queue_.has_done(); }

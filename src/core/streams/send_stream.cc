@@ -51,7 +51,9 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   }
   Licence known = licence;
   if (!readable && config_.worth == nullptr) known.element = gradient::ElementType::kOther;
+  queue_.wait_for_receive_from(association_->waits_from());
   queue_.push(request, message, licensed ? &known : nullptr, coding);
+  association_->wake(*this);
   if (licensed) lossy_.open(licence);
   watch(now);
   association_->watch(now);
@@ -80,7 +82,6 @@ void SendStream::move_to(Time now, SendAssociation& association) {
 
 void SendStream::opened(Time now, std::uint32_t posted) {
   queue_.set_payload_bytes(handshake_.terms().payload_bytes);
-  queue_.wait_for_receive_from(association_->waits_from());
   queue_.set_posted(posted);
   watch(now);
 }

@@ -36,6 +36,26 @@ class Scene {
   SendQueue& queue(std::uint32_t number) { return streams_[number]->queue(); }
   void post(std::uint32_t number, std::size_t bytes, const Licence* licence = nullptr) {
     queue(number).push(1, std::span(memory_).first(bytes), licence);
+    schedule.wake(number);
+  }
+  // Nothing more is expected of the peer after the handshake.
+  void open(std::uint32_t number) {
+    SendStream& stream = *streams_[number];
+    wire::Welcome welcome;
+    welcome.datagram_bytes_max = welcome.hello_bytes =
+        static_cast<std::uint32_t>(config_.datagram_bytes_max);
+    stream.begin(Time{});
+    stream.on_welcome(Time{}, welcome);
+    stream.on_peer_closed(Time{}, 0);
+    queue(number).set_payload_bytes(kPayload);
+  }
+  std::vector<std::uint32_t> busy() const {
+    std::vector<std::uint32_t> numbers;
+    schedule.for_each_busy([&](const SendStream& busy) {
+      for (std::uint32_t number = 0; number < streams_.size(); ++number)
+        if (streams_[number].get() == &busy) numbers.push_back(number);
+    });
+    return numbers;
   }
   // Sends one packet and returns the number of its stream.
   std::uint32_t send(std::size_t overhead = 0) {
@@ -174,4 +194,23 @@ TEST_CASE("streams that leave do not end the round") {
   s.schedule.remove(2);
   s.schedule.remove(0);
   CHECK(s.schedule.next() == nullptr);
+}
+
+TEST_CASE("only streams with messages are visited, after others have left too") {
+  Scene s(4);
+  for (std::uint32_t number = 0; number < 4; ++number)
+    s.open(number);
+  s.schedule.rest();
+  CHECK(s.busy().empty());
+  CHECK(s.schedule.next() == nullptr);
+  s.post(3, kPayload);
+  s.post(1, kPayload);
+  CHECK(s.busy() == std::vector<std::uint32_t>{1, 3});
+  s.schedule.remove(2);
+  s.schedule.rest();
+  CHECK(s.busy() == std::vector<std::uint32_t>{1, 3});
+  CHECK(s.send() == 1);
+  CHECK(s.send() == 3);
+  s.schedule.remove(1);
+  CHECK(s.busy() == std::vector<std::uint32_t>{3});
 }
