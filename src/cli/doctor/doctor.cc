@@ -23,6 +23,8 @@
 #include "cli/doctor/path/path_report.h"
 #include "cli/doctor/peer/pair_check.h"
 #include "cli/doctor/peer/peer_name.h"
+#include "engine/settings/environment.h"
+#include "engine/settings/settings.h"
 
 namespace dlcp::cli {
 namespace {
@@ -47,6 +49,13 @@ ExitCode fail(const Error& error, ExitCode code) {
   return code;
 }
 
+// Those of a job with this environment. If its settings are invalid, other checks report that.
+TrafficClassTable classes_of_jobs() {
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  return settings ? settings.value().classes : kTrafficClasses;
+}
+
 Findings host_findings() {
   const NcclSettings nccl = read_nccl_settings();
   nccl.apply();  // as NCCL does before it loads a plugin
@@ -54,7 +63,7 @@ Findings host_findings() {
   Findings sockets = check_sockets();
   if (sockets.empty()) {
     sockets = {check_segmentation(), check_merging()};
-    for (const auto& part : {check_socket_buffers(), check_marks_over_loopback()})
+    for (const auto& part : {check_socket_buffers(), check_marks_over_loopback(classes_of_jobs())})
       sockets.insert(sockets.end(), part.begin(), part.end());
   }
   for (const auto& part : {sockets, check_settings_and_interfaces()})
@@ -147,6 +156,7 @@ ExitCode examine_path(const DoctorOptions& options) {
   const std::string name = datapath::to_string(peer.value().address);
   PathProbeOptions probe_options = options.probe;
   probe_options.peer = peer.value().address;
+  probe_options.classes = classes_of_jobs();
   probe_options.meeting_ports = meeting_ports(peer.value().port.value_or(options.port));
   auto probe = PathProbe::open(probe_options);
   if (!probe) return fail(probe.error(), kExitFailures);

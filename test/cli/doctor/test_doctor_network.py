@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -31,9 +32,10 @@ class DoctorNetwork(unittest.TestCase):
         self.addCleanup(self.listener.terminate)
         self.listener.stdout.readline()
 
-    def probe(self, peer="10.77.0.2", paths=8):
+    def probe(self, peer="10.77.0.2", paths=8, **environment):
         done = subprocess.run(["ip", "netns", "exec", PREFIX + "0", DLCP, "doctor", "--peer", peer, "--json",
-                               "--paths", str(paths)], capture_output=True, text=True, check=False, timeout=60)
+                               "--paths", str(paths)], capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, **environment})
         report = json.loads(done.stdout)
         self.verdict = report["findings"][-1]
         self.pairs = [f for f in report["findings"] if f["check"] == "pair"]
@@ -144,6 +146,19 @@ class DoctorNetwork(unittest.TestCase):
                 self.assertEqual((code, set(bad)), (expected, {"path_marks"}), bad)
                 levels = {f["level"] for f in report["findings"] if f["check"] == "path_marks"}
                 self.assertEqual(("fail" in levels, self.verdict["level"]), (expected != 0, "fail" if expected else "ok"))
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_the_dscps_of_the_job_are_tried(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as classes:
+            classes.write("control.dscp = 48\n")
+            classes.flush()
+            for rule, expected in (("ip dscp 40 drop;", 0), ("ip dscp 48 drop;", 3)):
+                with self.subTest(rule=rule):
+                    self.firewall(1, rule)
+                    code, _, bad = self.probe(DLCP_CLASSES=classes.name)
+                    bad.pop("path_delay", None)
+                    self.assertEqual((code, set(bad)), (expected, {"path_marks"} if expected else set()), bad)
+        self.assertIn("class control: packets with DSCP 48", bad["path_marks"]["value"])
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
     def test_a_congestion_mark_on_every_packet_is_a_warning(self):

@@ -159,7 +159,7 @@ TEST_CASE("a host on which no UDP socket can be opened is a failure with the rea
 TEST_CASE("the capabilities of this kernel's sockets are detected by use") {
   CHECK(check_segmentation().level == Level::kOk);  // every kernel that the suite supports has it
   CHECK(check_merging().level == Level::kOk);
-  for (const Finding& finding : check_marks_over_loopback())
+  for (const Finding& finding : check_marks_over_loopback(kTrafficClasses))
     CHECK(finding.level != Level::kFail);
   for (const Finding& finding : check_socket_buffers())
     CHECK(finding.fix.empty() == (finding.level == Level::kOk));

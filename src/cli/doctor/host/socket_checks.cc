@@ -83,7 +83,7 @@ Finding not_tried(const char* check, const Error& error) {
           "ip link set lo up; the kernel checks use loopback"};
 }
 
-Finding check_marks(IpFamily family) {
+Finding check_marks(IpFamily family, const TrafficClassTable& classes) {
   Finding finding{family == IpFamily::kV4 ? "marks_ipv4" : "marks_ipv6", Level::kOk, "", ""};
   auto pair = open_pair(family);
   if (!pair) {
@@ -93,7 +93,7 @@ Finding check_marks(IpFamily family) {
     return finding;
   }
   std::vector<std::byte> buffer(64);
-  for (const TrafficClassRow& row : kTrafficClasses) {
+  for (const TrafficClassRow& row : classes) {
     const std::uint8_t tos = tos_of(row);
     const int error = pair->sender.send(buffer, tos);
     const auto received = pair->receiver.receive(buffer, kLoopbackWait);
@@ -190,8 +190,8 @@ Finding check_merging() {
   return finding;
 }
 
-Findings check_marks_over_loopback() {
-  return {check_marks(IpFamily::kV4), check_marks(IpFamily::kV6)};
+Findings check_marks_over_loopback(const TrafficClassTable& classes) {
+  return {check_marks(IpFamily::kV4, classes), check_marks(IpFamily::kV6, classes)};
 }
 
 Findings check_socket_buffers() {

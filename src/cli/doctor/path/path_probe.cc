@@ -89,7 +89,7 @@ Result<PathMeasurement> PathProbe::measure() {
   result.mtu_needed = datapath::udp_mtu_min(options_.peer.family);
   result.mtu_forward = largest(result.route_mtu, false);
   result.mtu_both = largest(result.mtu_forward, true);
-  for (const TrafficClassRow& row : kTrafficClasses)
+  for (const TrafficClassRow& row : options_.classes)
     result.marks.push_back(probe_marks(row));
   // If the network drops the marks of data, loss and delay are those of packets without marks.
   const MarkResult& data = result.marks[static_cast<std::size_t>(TrafficClass::kExact)];

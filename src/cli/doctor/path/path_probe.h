@@ -11,7 +11,7 @@
 
 #include "cli/doctor/path/mark_socket.h"
 #include "cli/doctor/peer/port_check.h"
-#include "dlcp/traffic_class.h"
+#include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "wire/frames/echo_frame.h"
 
@@ -24,6 +24,7 @@ struct PathProbeOptions {
   std::size_t probes = 100;                  // per path, for loss and delay
   Duration interval = 500us;                 // between probes, all paths together
   ProbeSource from{};
+  TrafficClassTable classes = kTrafficClasses;  // whose marks are tried
 };
 
 struct MarkResult {

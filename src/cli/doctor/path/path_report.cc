@@ -17,7 +17,7 @@ constexpr const char* kMarkFix =
 constexpr const char* kDroppedFix =
     "let packets with these DSCPs and with ECN bits pass in every firewall, router and switch "
     "between the hosts; if the site drops only DSCPs, choose others in the file of DLCP_CLASSES "
-    "(`control.dscp = 0`); this test always uses the default DSCPs";
+    "(`control.dscp = 0`)";
 
 double ms(Duration d) {
   return static_cast<double>(d.count()) / 1e6;
@@ -106,7 +106,7 @@ Finding judge_dropped(const MarkResult& mark) {
       row.traffic_class == TrafficClass::kControl || row.traffic_class == TrafficClass::kExact;
   return {"path_marks", needed ? Level::kFail : Level::kWarn,
           fmt::format("class {}: packets with DSCP {}{} get no answer; packets without marks do",
-                      row.name, mark.sent >> 2, row.ecn == Ecn::kNotEct ? "" : " and ECN"),
+                      row.name, mark.sent >> 2, (mark.sent & kEcnBits) == 0 ? "" : " and ECN"),
           kDroppedFix};
 }
 
