@@ -49,7 +49,7 @@ TEST_CASE("packets follow an interface whose route is missing for a while, or th
     look(0s);
     succeeds("ip link del e1");
     look(1s);  // the kernel has not reported an error yet
-    egress.forget();
+    egress.forget(peer);
     look(1s);
     succeeds(kCard1);
     look(2s - 1ns);
@@ -65,6 +65,28 @@ TEST_CASE("packets follow an interface whose route is missing for a while, or th
   }
   CHECK(first != second);
   CHECK(links == std::vector<int>{first, first, 0, 0, 0, 0, second});
+}
+
+TEST_CASE("an error of one peer's route leaves the routes to other peers known") {
+  const IpAddress other = ip("192.0.2.2");
+  std::vector<int> links;
+  int first = 0;
+  const bool ran = in_namespace(two_cards(), [&] {
+    Egress egress(ip("10.20.1.1"), "e1");
+    first = index_of("e1");
+    const auto look = [&](const IpAddress& peer) { links.push_back(egress.link_for(peer, Time())); };
+    look(ip("192.0.2.1"));
+    look(other);
+    succeeds("ip link del e1");
+    egress.forget(ip("192.0.2.1"));
+    look(ip("192.0.2.1"));
+    look(other);
+  });
+  if (!ran) {
+    WARN("skipped: no network namespace here");
+    return;
+  }
+  CHECK(links == std::vector<int>{first, first, 0, first});
 }
 
 TEST_CASE("a device whose address was removed reports this") {

@@ -241,7 +241,7 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
       done += taken;
       if (taken < run.size()) return done;
     } else {
-      count_error(errno, run.size(), counters);
+      count_error(errno, run, counters);
       done += run.size();
     }
     ++message;
@@ -249,11 +249,14 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
   return done;
 }
 
-// The link of a known route may be down, so the route of the next packet is queried again.
-void BurstSender::count_error(int error, std::size_t packets, UdpCounters& counters) {
+// The link of a known route may be down, so the route to the run's peer is queried again.
+void BurstSender::count_error(int error, std::span<const wire::TxPacket> run,
+                              UdpCounters& counters) {
   std::uint64_t UdpCounters::*const counter = counter_of(error);
-  counters.*counter += packets;
-  if (counter == &UdpCounters::tx_error_unreachable) egress_.forget();
+  counters.*counter += run.size();
+  if (counter == &UdpCounters::tx_error_unreachable) {
+    if (const auto peer = decode_device_address(*run.front().destination)) egress_.forget(peer->ip);
+  }
   if (counter == &UdpCounters::tx_error_not_permitted) not_permitted_error_ = error;
 }
 
@@ -284,7 +287,7 @@ std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCou
     } else if (is_would_block(errno)) {
       break;
     } else if (errno != EINTR) {
-      count_error(errno, 1, counters);
+      count_error(errno, run.subspan(done, 1), counters);
       ++done;
     }
   }

@@ -78,7 +78,7 @@ class BurstSender {
   std::size_t send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters);
   void build_message(std::span<const wire::TxPacket> run, Destination& to, msghdr& message,
                      iovec* pieces, Control& control) const;
-  void count_error(int error, std::size_t packets, UdpCounters& counters);
+  void count_error(int error, std::span<const wire::TxPacket> run, UdpCounters& counters);
   void pause_gso();
 
   Options options_;

@@ -31,8 +31,8 @@ class Egress {
   // interface has no route to the peer, the kernel is queried again after 1 s, then after twice the
   // time each, up to 4 s.
   int link_for(const IpAddress& peer, Time now);
-  // Routes may have changed: queries the kernel again.
-  void forget() { known_.clear(); }
+  // The route to `peer` may have changed: the next call queries the kernel again.
+  void forget(const IpAddress& peer) { known_.erase(peer); }
 
   // The source address to name in packets that name a link. Without it the kernel takes the
   // preferred source of the route, which may be another address of this host.
