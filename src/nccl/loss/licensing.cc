@@ -8,7 +8,6 @@
 #include "engine/settings/environment.h"
 #include "nccl/context/communicators.h"
 #include "nccl/context/log.h"
-#include "nccl/profiler/profiler.h"
 
 namespace dlcp::nccl {
 namespace {
@@ -27,8 +26,7 @@ std::string name_of(const Context& context) {
 Licensing::Licensing(Context& context, int communicator_class)
     : context_(&context),
       nccl_buffer_bytes_(engine::nccl_simple_buffer_bytes()),
-      comm_id_(context.comm_id()),
-      communicator_class_(communicator_class) {
+      owner_{context.comm_id(), EventTable::next_number(), communicator_class} {
   const auto setup = context.setup();
   if (setup->ok()) {
     process_budget_ppm_ = setup->value().settings.loss_budget_ppm;
@@ -45,6 +43,12 @@ void Licensing::explain(Exact why) {
   }
 }
 
+std::optional<OpContext> Licensing::identify(void* phandle) {
+  auto context = profiler::ask(phandle, owner_);
+  if (context && context->is_owner && owner_.comm_id == 0) owner_.comm_id = context->comm_id;
+  return context;
+}
+
 Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   if (phandle == nullptr) return {Exact::kOutsideNccl, {}};
   std::optional<TransferAttributes> attributes;
@@ -53,18 +57,18 @@ Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
     if (const Exact why = ruled_out(*attributes); why != Exact::kNot) return {why, {}};
   }
   if (!profiler::in_use()) return decide_by_attributes(attributes);
-  const auto context = profiler::ask(phandle, comm_id_, communicator_class_);
+  const auto context = identify(phandle);
   if (!context || (context->operation != 0 && context->sends != sends))
     return {Exact::kUnknown, {}};
   if (context->operation != 0 && context->operation != operation_) {
     operation_ = context->operation;
     ++collectives_;
   }
-  if (comm_id_ == 0) comm_id_ = context->comm_id;
-  const bool split = context->operation != 0 && context->comm_id != comm_id_;
-  if (!split && communicator_class_ == kUndefined && context->communicator_class != kUndefined) {
-    communicator_class_ = context->communicator_class;
-    terms_ = loss_terms(process_budget_ppm_, communicator_class_);
+  const bool split = context->operation != 0 && !context->is_owner;
+  if (!split && owner_.communicator_class == kUndefined &&
+      context->communicator_class != kUndefined) {
+    owner_.communicator_class = context->communicator_class;
+    terms_ = loss_terms(process_budget_ppm_, owner_.communicator_class);
   }
   if (split && terms_.from_communicator_class) return {Exact::kSplit, {}};
   const Ruling ruling = judge(terms_, *context, attributes);
@@ -84,9 +88,14 @@ Ruling Licensing::decide_by_attributes(const std::optional<TransferAttributes>& 
 
 core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   // Before version 11, an accepted connection learns its class from a connected one.
-  const bool may_learn = communicator_class_ == kUndefined && !context_->provides_attributes() &&
-                         profiler::activated();
-  if ((!terms_.any() && !may_learn) || bytes < bytes_min_) return {};
+  const bool may_learn = owner_.communicator_class == kUndefined &&
+                         !context_->provides_attributes() && profiler::activated();
+  if (!terms_.any() && !may_learn) return {};
+  if (bytes < bytes_min_) {
+    // A short message tells whose connection it is before a long one of a child can.
+    if (owner_.comm_id == 0) (void)identify(phandle);
+    return {};
+  }
   Ruling ruling = decide(phandle, bytes, sends);
   if (ruling.exact != Exact::kNot) {
     if (terms_.any()) explain(ruling.exact);

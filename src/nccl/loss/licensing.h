@@ -10,6 +10,7 @@
 #include "nccl/loss/licence_grant.h"
 #include "nccl/loss/loss_terms.h"
 #include "nccl/net/handle.h"
+#include "nccl/profiler/profiler.h"
 
 namespace dlcp::nccl {
 
@@ -28,6 +29,7 @@ class Licensing {
 
  private:
   core::Licence next(void* phandle, std::size_t bytes, bool sends);
+  std::optional<OpContext> identify(void* phandle);
   Ruling decide(void* phandle, std::size_t bytes, bool sends);
   Ruling decide_by_attributes(const std::optional<TransferAttributes>& attributes);
   void explain(Exact why);
@@ -36,10 +38,9 @@ class Licensing {
   std::uint32_t process_budget_ppm_ = 0;
   std::size_t bytes_min_ = 0;
   std::size_t nccl_buffer_bytes_;
-  // The communicator that the connection was made for; others share it (splitShare). 0: unknown.
-  // Before version 11 it is the one of the first message that NCCL identifies.
-  std::uint64_t comm_id_;
-  int communicator_class_;
+  // The communicator that the connection was made for; others share it (splitShare). Before version
+  // 11 it is that of the first message whose communicator had begun when the connection was made.
+  profiler::Owner owner_;
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message
   std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers repeat

@@ -45,8 +45,13 @@ auto* slot_of(Slots& slots, std::uint64_t handle) {
 EventTable::EventTable(std::uint64_t comm_id, std::uint32_t ranks)
     : comm_id_(comm_id),
       ranks_(ranks),
-      collectives_started_(next_table.fetch_add(1) << kTableBits),
+      number_(next_table.fetch_add(1)),
+      collectives_started_(number_ << kTableBits),
       operations_started_(collectives_started_) {}
+
+std::uint64_t EventTable::next_number() {
+  return next_table.load();
+}
 
 EventTable::EventHandle EventTable::point_to_point() {
   return handle(Kind::kCollective, kPointToPoint);

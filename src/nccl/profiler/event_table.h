@@ -37,6 +37,7 @@ struct OpContext {
   bool sends = false;
   bool urgent = false;                  // the result is needed first in the next forward pass
   int communicator_class = kUndefined;  // of the communicator, if a connection has reported it
+  bool is_owner = false;                // the connection was made for this communicator
 };
 
 class EventTable {
@@ -58,6 +59,9 @@ class EventTable {
   std::optional<OpContext> find(EventHandle step);
 
   std::uint64_t comm_id() const { return comm_id_; }
+  // Tables are numbered in the order in which their communicators begin.
+  std::uint64_t number() const { return number_; }
+  static std::uint64_t next_number();
   std::uint32_t ranks() const { return ranks_; }
   // See ReductionCalls.
   std::optional<CallPart> next_call(std::size_t bytes, int type, Unmatched& why_not);
@@ -86,6 +90,7 @@ class EventTable {
 
   const std::uint64_t comm_id_;
   const std::uint32_t ranks_;
+  const std::uint64_t number_;
   std::mutex mutex_;
   std::uint64_t collectives_started_;  // number of the newest one
   std::uint64_t operations_started_;

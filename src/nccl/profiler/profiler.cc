@@ -50,9 +50,7 @@ void set_mask() {
 }
 
 struct Question {
-  // The asking connection's communicator, 0 if unknown, and the class that it knows.
-  std::uint64_t comm_id = 0;
-  int communicator_class = kUndefined;
+  Owner owner;  // of the asking connection
   std::optional<OpContext> answer;
 };
 
@@ -146,10 +144,10 @@ std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int 
   return found == nullptr ? std::nullopt : found->next_call(bytes, type, why_not);
 }
 
-std::optional<OpContext> ask(void* phandle, std::uint64_t comm_id, int communicator_class) {
+std::optional<OpContext> ask(void* phandle, const Owner& owner) {
   const ProfilerCallback callback = net_callback.load(std::memory_order_acquire);
   if (callback == nullptr || phandle == nullptr || !in_use()) return std::nullopt;
-  Question question{comm_id, communicator_class, std::nullopt};
+  Question question{owner, std::nullopt};
   void* event = nullptr;
   callback(&event, kProfilerNetEventStart, phandle, kQuestionId, &question);
   return question.answer;
@@ -302,10 +300,13 @@ void answer(void* context, void* step, const ProfiledNetPlugin& question) noexce
         if (question.id == kQuestionId && question.data != nullptr && step != nullptr) {
           if (EventTable* table = table_of(context)) {
             auto& asked = *static_cast<Question*>(question.data);
-            const bool is_own = asked.comm_id == 0 || asked.comm_id == table->comm_id();
-            if (asked.communicator_class != kUndefined && is_own)
-              table->set_communicator_class(asked.communicator_class);
+            const Owner& owner = asked.owner;
+            const bool is_owner = owner.comm_id != 0 ? owner.comm_id == table->comm_id()
+                                                     : table->number() < owner.made_before;
+            if (owner.communicator_class != kUndefined && is_owner)
+              table->set_communicator_class(owner.communicator_class);
             asked.answer = table->find(step_in_table(as_number(step)));
+            if (asked.answer) asked.answer->is_owner = is_owner;
           }
         }
         return ResultCode::kSuccess;

@@ -28,11 +28,17 @@ void activate(Reason reason);
 void deactivate(Reason reason);
 // True once NCCL uses this profiler for at least one communicator.
 bool in_use();
+// The communicator that a connection was made for, as far as it is known.
+struct Owner {
+  std::uint64_t comm_id = 0;  // 0: unknown
+  // EventTable::next_number() when the connection was made. Later communicators do not own it.
+  std::uint64_t made_before = 0;
+  int communicator_class = kUndefined;
+};
 // nullopt if NCCL does not identify the transfer. `phandle` is the argument of isend or irecv and
-// may be null. `communicator_class` is the connection's value, if known; it is remembered for
-// other connections of its communicator `comm_id` (0: the answer's) that were not given it
-// (interface version 10 gives it to one side only).
-std::optional<OpContext> ask(void* phandle, std::uint64_t comm_id, int communicator_class);
+// may be null. The owner's class is remembered for other connections of its communicator that were
+// not given it (interface version 10 gives it to one side only).
+std::optional<OpContext> ask(void* phandle, const Owner& owner);
 bool activated();  // for loss
 // Payload size of the communicator's next call of direct exchange; nullopt if NCCL has not reported
 // it. (It is not requested if several ranks of the communicator are in this process, nor after

@@ -74,7 +74,9 @@ TEST_CASE("an error of one peer's route leaves the routes to other peers known")
   const bool ran = in_namespace(two_cards(), [&] {
     Egress egress(ip("10.20.1.1"), "e1");
     first = index_of("e1");
-    const auto look = [&](const IpAddress& peer) { links.push_back(egress.link_for(peer, Time())); };
+    const auto look = [&](const IpAddress& peer) {
+      links.push_back(egress.link_for(peer, Time()));
+    };
     look(ip("192.0.2.1"));
     look(other);
     succeeds("ip link del e1");

@@ -300,21 +300,6 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     hop.run_back(all_reduce());  // now the receiver's rank has sent in this communicator
     CHECK(total(hop.run(all_reduce())) > 0);
   }
-  SECTION("NCCL 2.27: the traffic class does not apply to a child that shares the connections") {
-    set_environment(lossy_without_budget());
-    RingHop hop({.net_version = 10,
-                 .profiler_version = 4,
-                 .communicator_class = dlcp::encode({.budget_ppm = 200'000})});
-    hop.run(all_reduce());
-    hop.run_back(all_reduce());
-    CHECK(total(hop.run(all_reduce())) > 0);
-    HopRun of_child = all_reduce();
-    of_child.of_child = true;
-    CHECK(total(hop.run(of_child)) == 0);
-    hop.run_back(of_child);
-    CHECK(total(hop.run(of_child)) == 0);
-    CHECK(total(hop.run(all_reduce())) > 0);
-  }
   SECTION("NCCL 2.27 without DLCP's profiler") {
     set_environment(lossy_without_budget());
     RingHop hop({.net_version = 10,
@@ -331,6 +316,44 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     CHECK(std::ranges::count_if(take_log(), [](const std::string& line) {
             return line.find("this NCCL does not report") != std::string::npos;
           }) == 1);
+  }
+}
+
+TEST_CASE("NCCL 2.27: a traffic class does not apply to a child that shares the connections") {
+  set_environment(lossy_without_budget());
+  HopOptions options{.net_version = 10,
+                     .profiler_version = 4,
+                     .communicator_class = dlcp::encode({.budget_ppm = 200'000})};
+  HopRun of_child = all_reduce();
+  of_child.of_child = true;
+  SECTION("if the parent has sent first") {
+    RingHop hop(options);
+    hop.run(all_reduce());
+    hop.run_back(all_reduce());
+    CHECK(total(hop.run(all_reduce())) > 0);
+    CHECK(total(hop.run(of_child)) == 0);
+    hop.run_back(of_child);
+    CHECK(total(hop.run(of_child)) == 0);
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("if the child, which began after the connection was made, sends first") {
+    RingHop hop(options);
+    hop.run_back(of_child);
+    CHECK(total(hop.run(of_child)) == 0);
+    hop.run_back(all_reduce());
+    CHECK(total(hop.run(all_reduce())) > 0);
+    CHECK(total(hop.run(of_child)) == 0);
+  }
+  SECTION("if the child began earlier, and the parent sends a short message first") {
+    options.child_is_first = true;
+    RingHop hop(options);
+    HopRun brief = all_reduce();
+    brief.bytes = 1024;
+    hop.run(brief);
+    hop.run_back(brief);
+    hop.run_back(of_child);
+    CHECK(total(hop.run(of_child)) == 0);
+    CHECK(total(hop.run(all_reduce())) > 0);
   }
 }
 

@@ -52,6 +52,10 @@ RingHop::RingHop(const HopOptions& options) {
               nccl::ResultCode::kSuccess);
     }
   }
+  if (options.child_is_first) {
+    begin_child(0);
+    begin_child(1);
+  }
   if (options.tuner_is_first) take_tuner(77, static_cast<std::size_t>(options.ranks));
   connect(*sides_[0], *sides_[1], &sides_[0]->comm, &sides_[1]->comm, &listeners_[0]);
   connect(*sides_[1], *sides_[0], &sides_[1]->back, &sides_[0]->back, &listeners_[1]);
@@ -138,15 +142,19 @@ void RingHop::capture(HopRun& run) {
     run.collective[side] = sides_[side]->part->start_collective(run.call);
 }
 
+void RingHop::begin_child(int side) {
+  Side& one = *sides_[static_cast<std::size_t>(side)];
+  if (one.child != nullptr) return;
+  one.child = one.plugin.nccl_part(one.part->version());
+  REQUIRE(one.child->init(78, 4, side, logger) == nccl::ResultCode::kSuccess);
+}
+
 std::unique_ptr<cli::ProxyOperation> RingHop::start(int side, const HopRun& run) {
   const auto i = static_cast<std::size_t>(side);
   cli::NcclPart* part = sides_[i]->part.get();
   if (part == nullptr) return nullptr;
   if (run.of_child) {
-    if (sides_[i]->child == nullptr) {
-      sides_[i]->child = sides_[i]->plugin.nccl_part(part->version());
-      REQUIRE(sides_[i]->child->init(78, 4, side, logger) == nccl::ResultCode::kSuccess);
-    }
+    begin_child(side);
     part = sides_[i]->child.get();
   }
   void* collective =

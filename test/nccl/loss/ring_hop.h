@@ -22,6 +22,7 @@ struct HopOptions {
   int communicator_class = -1;
   std::optional<int> receiver_communicator_class = std::nullopt;  // if different from the sender's
   bool tuner_is_first = false;  // take_tuner() before the connections are made
+  bool child_is_first = false;  // a child begins before they are made (as they are at first use)
 };
 
 struct HopRun {
@@ -63,7 +64,7 @@ class RingHop {
     cli::NetPlugin& net() { return plugin.net(); }
     cli::LoadedPlugin plugin;
     std::unique_ptr<cli::NcclPart> part;
-    std::unique_ptr<cli::NcclPart> child;  // if an operation was one of a child
+    std::unique_ptr<cli::NcclPart> child;  // once it has begun
     void* comm = nullptr;
     void* back = nullptr;  // connection in the other direction
     std::vector<std::byte> memory;
@@ -71,6 +72,7 @@ class RingHop {
   };
   void connect(Side& from, Side& to, void** send, void** recv, void** listener);
   void tell(Side& side, const HopRun& run);
+  void begin_child(int side);
   std::unique_ptr<cli::ProxyOperation> start(int side, const HopRun& run);
   void move(const HopRun& run, cli::ProxyOperation* from, cli::ProxyOperation* to);
 
