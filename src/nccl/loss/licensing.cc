@@ -105,16 +105,19 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   return ruling.licence;
 }
 
-void announce_terms(Context& context, int communicator_class, bool can_tell) {
+void announce_terms(Context& context, int communicator_class) {
   const auto setup = context.setup();
   if (!setup->ok()) return;  // listen reports the error
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, communicator_class);
   if (context.comm_id() != 0) Communicators::of_process().add(context, terms.budget_ppm);
+  // Whether this version of the interface provides the information that a licence needs.
+  const bool can_tell = context.provides_attributes() || profiler::has_callback();
   if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) return;
   if (!can_tell) {
-    say({engine::LogLevel::kInfo,
-         "exact, despite DLCP_LOSS_BUDGET: this NCCL does not report the operation of a "
-         "transfer; use NCCL 2.28 or later"});
+    if (!context.was_used())  // at init, not once more for each thread that connects
+      say({engine::LogLevel::kInfo,
+           "exact, despite DLCP_LOSS_BUDGET: this NCCL does not report the operation of a "
+           "transfer; use NCCL 2.28 or later"});
     context.describe(terms.budget_ppm, "this NCCL does not report the operation of a transfer");
     return;
   }

@@ -47,9 +47,8 @@ class Licensing {
   std::uint32_t ranks_ = 0;        // from the tuner; 0: not requested yet, or unknown
 };
 
-// A communicator (before NCCL 2.28: the process) begins: logs what it may lose. `can_tell`: this
-// version of the interface provides the information that a licence needs.
-void announce_terms(Context& context, int communicator_class, bool can_tell);
+// A communicator (before NCCL 2.28: the process) begins: logs what it may lose.
+void announce_terms(Context& context, int communicator_class);
 // A communicator ends.
 void forget_terms(Context& context);
 

@@ -119,7 +119,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
           return code_of(code);  // the engine has logged the reason
         }
         if (communicator_class == kUndefined) communicator_class = context.communicator_class();
-        announce_terms(context, communicator_class, true);
+        announce_terms(context, communicator_class);
         *send_comm = new Comm{&context, std::move(bundle), Licensing(context, communicator_class)};
         return ResultCode::kSuccess;
       });

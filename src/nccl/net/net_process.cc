@@ -51,7 +51,7 @@ ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept 
         static auto* const process =
             new Context(engine::Registry::of_process(), 0, kUndefined, Context::Lifetime::kThread);
         process->take_setup();
-        announce_terms(*process, kUndefined, callback != nullptr);
+        announce_terms(*process, kUndefined);
         return ResultCode::kSuccess;
       });
 }
@@ -67,7 +67,7 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, int communic
         auto* const opened = new Context(engine::Registry::of_process(), comm_id,
                                          communicator_class, Context::Lifetime::kUntilFinalize);
         *context = opened;
-        announce_terms(*opened, communicator_class, true);
+        announce_terms(*opened, communicator_class);
         return ResultCode::kSuccess;
       });
 }

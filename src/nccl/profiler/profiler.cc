@@ -108,6 +108,10 @@ void set_callback(ProfilerCallback callback) {
   net_callback.store(callback, std::memory_order_release);
 }
 
+bool has_callback() {
+  return net_callback.load(std::memory_order_acquire) != nullptr;
+}
+
 void activate(Reason reason) {
   const std::lock_guard lock(mutex);
   wanted(reason).fetch_add(1, std::memory_order_relaxed);

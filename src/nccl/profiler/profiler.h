@@ -20,7 +20,8 @@
 namespace dlcp::nccl::profiler {
 
 // --- for the net plugin ---
-void set_callback(ProfilerCallback callback);  // may be null
+void set_callback(ProfilerCallback callback);  // null before version 10 of the net interface
+bool has_callback();
 // Why events are needed: a communicator may lose data, or uses direct exchange for all-reduces.
 enum class Reason : std::uint8_t { kLoss, kDirect };
 // Events are delivered while at least one reason is active.
