@@ -288,8 +288,7 @@ ResultCode finalize_communicator(void* context) noexcept {
   return guarded(
       "collnet finalize",
       [&] {
-        auto* owned = static_cast<Context*>(context);
-        if (owned != nullptr && owned->finish()) delete owned;
+        if (context != nullptr) static_cast<Context*>(context)->finish();
         return ResultCode::kSuccess;
       });
 }

@@ -23,7 +23,8 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
       communicator_class_(communicator_class),
       lifetime_(lifetime),
       setup_(registry.setup()),
-      next_ticket_(1) {
+      next_ticket_(1),
+      references_(lifetime == Lifetime::kUntilClosed ? 0 : 1) {
   description_.communicator = comm_id;
   description_.exact_because = "loss is not allowed (DLCP_LOSS_BUDGET, trafficClass)";
 }
@@ -102,21 +103,26 @@ void Context::fail(const Error& error) {
 
 void Context::object_opened() {
   was_used_.store(true, std::memory_order_relaxed);
+  references_.fetch_add(1);
   const std::lock_guard lock(mutex_);
   ++open_objects_;
 }
 
 void Context::object_closed(bool aborted) {
   close_abandoned();
-  bool is_over = lifetime_ == Lifetime::kUntilClosed;
+  bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
-    if (--open_objects_ > 0 || (lifetime_ == Lifetime::kUntilFinalize && !finished_)) return;
-    is_over = is_over || finished_;
+    is_last = --open_objects_ == 0;
   }
-  if (lifetime_ != Lifetime::kUntilFinalize) release_ports();
-  if (is_over) delete this;
+  if (is_last && lifetime_ != Lifetime::kUntilFinalize) release_ports();
+  drop_references(1);
+}
+
+// The owner's thread and threads that close objects may do this at the same time.
+void Context::drop_references(int count) {
+  if (references_.fetch_sub(count) == count) delete this;
 }
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
@@ -155,8 +161,12 @@ void Context::close_abandoned() {
   }
   for (const Pending& pending : abandoned)
     pending.opening->bundle().close();
-  const std::lock_guard lock(mutex_);
-  open_objects_ -= static_cast<int>(abandoned.size());
+  const auto closed = static_cast<int>(abandoned.size());
+  {
+    const std::lock_guard lock(mutex_);
+    open_objects_ -= closed;
+  }
+  drop_references(closed);  // the caller has another one
 }
 
 void Context::forget_pending(std::uint32_t ticket) {
@@ -164,7 +174,7 @@ void Context::forget_pending(std::uint32_t ticket) {
   pending_.erase(ticket);
 }
 
-bool Context::finish() {
+void Context::finish() {
   std::map<std::uint32_t, Pending> abandoned;
   {
     const std::lock_guard lock(mutex_);
@@ -173,21 +183,21 @@ bool Context::finish() {
   }
   for (const auto& [ticket, pending] : abandoned)
     pending.opening->bundle().close();
+  const auto closed = static_cast<int>(abandoned.size());
   {
     const std::lock_guard lock(mutex_);
-    open_objects_ -= static_cast<int>(abandoned.size());
+    open_objects_ -= closed;
   }
   abandoned.clear();  // they keep engines alive
   release_ports();
-  const std::lock_guard lock(mutex_);
-  finished_ = true;
-  return open_objects_ == 0;
+  drop_references(closed + 1);
 }
 
 void Context::release_ports() {
   std::map<int, engine::Port> ports;
   bool wait = false;
   bool is_over = false;
+  core::ContextId id = 0;
   {
     const std::lock_guard lock(mutex_);
     if (lifetime_ == Lifetime::kThread && open_objects_ > 0) return;  // they keep them
@@ -195,11 +205,13 @@ void Context::release_ports() {
     partly_open_.clear();
     wait = !std::exchange(aborted_, false);
     is_over = open_objects_ == 0;
+    id = id_;
+    if (lifetime_ == Lifetime::kThread) id_ = registry_.new_context();
   }
   engine::ContextSummary summary;
   for (const auto& [device, port] : ports)
     for (const engine::Lane& lane : port.lanes())
-      summary.merge(lane.engine->summary(id_, is_over));
+      summary.merge(lane.engine->summary(id, is_over));
   if (std::string line = summary_line(comm_id_, summary); !line.empty())
     say({engine::LogLevel::kInfo, std::move(line)});
   const auto setup = this->setup();

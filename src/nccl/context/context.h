@@ -22,23 +22,24 @@ namespace dlcp::nccl {
 
 class Context {
  public:
-  // How long the context keeps engines, and when it is deleted.
+  // How long the context keeps engines. After finish(), which kUntilClosed does not have, and the
+  // close of the last object, it is deleted.
   enum class Lifetime : std::uint8_t {
-    kThread,         // until the last object is closed; deleted after finish(), as below
-    kUntilFinalize,  // until finish(); then with the last object
+    kThread,         // until the last object is closed; may be used again
+    kUntilFinalize,  // until finish()
     kUntilClosed,    // until the last object is closed
   };
   Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
           Lifetime lifetime);
 
-  // The process's engines.
-  engine::Registry& registry() const { return registry_; }
+  engine::Registry& registry() const { return registry_; }  // the process's engines
   // Settings and devices as of init; an error in them makes listen fail. Code below this level
   // gets its settings as arguments.
   std::shared_ptr<const Result<engine::Setup>> setup() const;
   // For kThread: called for each further use of the thread.
   void take_setup();
-  core::ContextId id() const { return id_; }
+  // With kThread it changes when the last object is closed, so that each use counts from zero.
+  core::ContextId id() const { return id_.load(); }
   std::uint64_t comm_id() const { return comm_id_; }
   // kUndefined if each connection has its own class, or if the user set none.
   int communicator_class() const { return communicator_class_; }
@@ -68,8 +69,8 @@ class Context {
 
   // An object that uses an engine (listener, connection) was opened ...
   void object_opened();
-  // ... or closed. `aborted`: with unfinished work or after a failure, so that no peer is waited
-  // for. The last object closed after finish(), or with kUntilClosed, deletes the context.
+  // ... or closed, which may delete the context. `aborted`: with unfinished work or after a
+  // failure, so that no peer is waited for.
   void object_closed(bool aborted);
 
   // Keeps a connect that NCCL will repeat. The ticket is stored in its handle and is valid only
@@ -80,9 +81,9 @@ class Context {
                                                 const wire::Invitation& listener);
   void forget_pending(std::uint32_t ticket);
 
-  // Closes pending connections, waits for a bounded time for peers to confirm, and releases the
-  // engines. False if objects are still open; closing the last of them deletes the context.
-  bool finish();
+  // The owner uses the context no longer: closes pending connections, waits for a bounded time for
+  // peers to confirm, and releases the engines. Deletes the context unless objects are open.
+  void finish();
 
  private:
   struct Pending {
@@ -91,12 +92,13 @@ class Context {
   };
   void release_ports();
   void close_abandoned();
+  void drop_references(int count);
   // Updates the description; requires mutex_.
   void show();
   void show(const engine::Port& port);
 
   engine::Registry& registry_;
-  const core::ContextId id_;
+  std::atomic<core::ContextId> id_;
   const std::uint64_t comm_id_;
   const int communicator_class_;
   const Lifetime lifetime_;
@@ -109,7 +111,7 @@ class Context {
   std::uint32_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;
-  bool finished_ = false;  // finish() was called
+  std::atomic<int> references_;  // of the owner, of each object, of closes under way
   std::atomic<std::uint32_t> said_{0};
   std::atomic<bool> may_lose_{false};
   std::atomic<bool> was_used_{false};

@@ -114,7 +114,7 @@ void announce_terms(Context& context, int communicator_class) {
   const bool can_tell = context.provides_attributes() || profiler::has_callback();
   if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) return;
   if (!can_tell) {
-    if (!context.was_used())  // at init, not once more for each thread that connects
+    if (!context.was_used())  // at init, not again for each thread that connects
       say({engine::LogLevel::kInfo,
            "exact, despite DLCP_LOSS_BUDGET: this NCCL does not report the operation of a "
            "transfer; use NCCL 2.28 or later"});

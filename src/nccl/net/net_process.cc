@@ -88,8 +88,9 @@ ResultCode finalize_communicator(void* context) noexcept {
       "finalize",
       [&] {
         auto* owned = static_cast<Context*>(context);
-        if (owned != nullptr) forget_terms(*owned);
-        if (owned != nullptr && owned->finish()) delete owned;
+        if (owned == nullptr) return ResultCode::kSuccess;
+        forget_terms(*owned);
+        owned->finish();
         return ResultCode::kSuccess;
       });
 }

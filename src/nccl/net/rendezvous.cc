@@ -24,7 +24,7 @@ struct ThreadContext {
         "end of a thread",
         [&] {
           forget_terms(context);
-          if (context.finish()) delete &context;
+          context.finish();
           return ResultCode::kSuccess;
         });
   }
