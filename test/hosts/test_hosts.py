@@ -13,7 +13,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -29,6 +28,10 @@ SIDE_BY_SIDE = 3
 PORT = 29777
 
 
+class NotChanged(Exception):
+    """The change that a layout makes during the transfer has failed."""
+
+
 def change_once_data_flows(net, change, ranks):
     """Calls change() when host a has sent more than the ranks' meeting needs."""
     ports = [port for host, port in net.ports if host == "a"]
@@ -38,10 +41,11 @@ def change_once_data_flows(net, change, ranks):
             change()
             return
         time.sleep(0.05)
+    raise NotChanged("the ranks ended before they had sent 1 MB")
 
 
 def run_pair(net, build, plugin, case):
-    """Runs one rank on each host. Returns the worse exit code, and the output of both."""
+    """Runs one rank on each host. Returns the worse exit code, and the output of both. Raises NotChanged."""
     host = f"[{case.meet}]" if ":" in case.meet else case.meet
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("DLCP_", "NCCL_"))}
     environment.update(case.env, LD_LIBRARY_PATH=str(build.folder / "lib"))
@@ -57,9 +61,8 @@ def run_pair(net, build, plugin, case):
                    str(rank), "--world", "2", "--rendezvous", f"{host}:{PORT}", "--timeout", str(case.timeout), "--seconds",
                    str(case.seconds), "--size", "64K", *options]
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
-    changer = threading.Thread(target=change_once_data_flows, args=(net, case.meanwhile, ranks))
-    if case.meanwhile:
-        changer.start()
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    changer = pool.submit(change_once_data_flows, net, case.meanwhile, ranks) if case.meanwhile else None
     worst, said = 0, []
     for process in ranks:
         try:
@@ -69,8 +72,9 @@ def run_pair(net, build, plugin, case):
             text, _ = process.communicate()
         said.append(text)
         worst = max(worst, abs(process.returncode))
-    if case.meanwhile:
-        changer.join()
+    pool.shutdown()
+    if changer and changer.exception():
+        raise NotChanged(f"{changer.exception()!r}; the ranks: {said}") from changer.exception()
     return worst, "\n".join(said)
 
 
@@ -100,9 +104,12 @@ def run_layout(build, index):
             case = function(net)
         except Unsupported as lacking:
             return name, "-", "-", None, f"skipped: {lacking}"
-        tcp, _ = run_pair(net, build, build.tcp, case)
-        net.count_from_now()
-        code, said = run_pair(net, build, build.plugin, case)
+        try:
+            tcp, _ = run_pair(net, build, build.tcp, case)
+            net.count_from_now()
+            code, said = run_pair(net, build, build.plugin, case)
+        except NotChanged as error:
+            return name, "-", "-", str(error), ""
         works = {True: "works", False: "fails"}
         return name, works[tcp == 0], works[code == 0], judge(case, tcp, code, said), ""
 
