@@ -83,6 +83,8 @@ class Datapath {
 
   // The last report of the network or of this host's kernel about packets to that peer.
   virtual PathReport last_report(const wire::EndpointAddress&) const { return {}; }
+  // A peer to which this host's kernel has refused to send since the last call, if there is one.
+  virtual std::optional<wire::EndpointAddress> take_refused_peer() { return std::nullopt; }
 
   // A descriptor that is readable (EPOLLIN) while packets are available; -1 if there is none (sim).
   virtual int wait_descriptor() const = 0;

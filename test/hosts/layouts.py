@@ -475,6 +475,25 @@ def firewall_drops(net):
     return filtered(net, "drop", ("doctor --peer",))
 
 
+def silent_answers(words):
+    """Host b receives, but its kernel refuses its answers. Its own log must give the reason."""
+    return Case("10.1.0.1", env={"DLCP_PEER_TIMEOUT": "4", "NCCL_DEBUG": "INFO"}, refused_with=words)
+
+
+@layout
+def output_filter_of_the_side_that_answers(net):
+    two_hosts(net)
+    one_subnet_each(net, 1)
+    net.nft("b", "table inet f {\n chain out {\n  type filter hook output priority 0\n  meta l4proto udp drop\n }\n}\n")
+    return silent_answers(("cannot send to 10.1.0.1", "packet filter rejects outgoing packets"))
+
+
+@layout
+def routing_rule_of_the_side_that_answers(net):
+    rule_for_udp(net, "b", "unreachable", ())
+    return silent_answers(("cannot send to 10.1.0.1", "no route to 10.1.0.1"))
+
+
 @layout
 def nat_in_one_direction(net):
     behind_a_router(net)

@@ -59,6 +59,9 @@ class UdpDatapath final : public Datapath {
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   std::span<const std::byte> next_refused() override;
   PathReport last_report(const wire::EndpointAddress& peer) const override;
+  std::optional<wire::EndpointAddress> take_refused_peer() override {
+    return sender_.take_refused();
+  }
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const DeviceAddress& address() const { return address_; }

@@ -234,6 +234,7 @@ void Engine::step(Time now) {
   take_events(now);
   flush(now, now + away);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
+  failures_.take_refused_peer(now);
   failures_.take_unplaced(now, *placer_);
   flushes_.take(now, datapath_->placer(), connections_, presence_);
   take_events(now);

@@ -40,6 +40,16 @@ void Failures::device(Time now, const Error& error) {
   }
 }
 
+void Failures::take_refused_peer(Time now) {
+  constexpr Duration kNotLoggedAgain = 60s;
+  constexpr Duration kNotExplained = 1s;  // explaining queries the kernel
+  const auto peer = datapath_.take_refused_peer();
+  if (!peer || now < refusals_from_) return;
+  auto line = refusal_of(datapath_, *peer);
+  refusals_from_ = now + (line ? kNotLoggedAgain : kNotExplained);
+  if (line) notices_.log(line->level, std::move(line->text));
+}
+
 void Failures::take_unplaced(Time now, Placer& placer) {
   while (const auto name = placer.poll_failed()) {
     const Connection* const connection = connections_.find(name->connection);

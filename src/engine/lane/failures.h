@@ -17,7 +17,7 @@ namespace dlcp::engine {
 class Failures {
  public:
   // All arguments must outlive this object.
-  Failures(Pump& pump, const datapath::Datapath& datapath, ConnectionTable& connections,
+  Failures(Pump& pump, datapath::Datapath& datapath, ConnectionTable& connections,
            Listeners& listeners, Notices& notices, Presence& presence)
       : pump_(pump),
         datapath_(datapath),
@@ -33,6 +33,8 @@ class Failures {
   void closed(Time now, Connection& connection, const core::Event& event);
   // The datapath has failed. Calls with the same error as the last one have no effect.
   void device(Time now, const Error& error);
+  // Logs why this host's kernel refuses to send to a peer, at most once per minute.
+  void take_refused_peer(Time now);
   // Fails the connections for which the placer cannot place received data.
   void take_unplaced(Time now, Placer& placer);
   // Fails everything in the context for a known reason.
@@ -44,12 +46,13 @@ class Failures {
   void end_all(core::ContextId context, const Error& error);
 
   Pump& pump_;
-  const datapath::Datapath& datapath_;
+  datapath::Datapath& datapath_;
   ConnectionTable& connections_;
   Listeners& listeners_;
   Notices& notices_;
   Presence& presence_;
   std::string device_failure_;  // the last error of the device that was reported
+  Time refusals_from_{};        // before, refused packets are not looked at
 };
 
 }  // namespace dlcp::engine

@@ -116,6 +116,23 @@ Error explain(const PeerTrouble& trouble) {
   return error;
 }
 
+std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
+                                  const wire::EndpointAddress& peer) {
+  PeerTrouble trouble;
+  trouble.peer = datapath.describe(peer);
+  trouble.report = datapath.last_report(peer);
+  if (const auto address = datapath::decode_device_address(peer))
+    trouble.host = to_string(address->ip);
+  const Kind kind = trouble.report.kind;
+  const bool forbidden = kind == Kind::kNotPermitted || kind == Kind::kProhibited;
+  const bool is_own = kind == Kind::kNoAddress || trouble.report.from.empty();
+  if (!is_own || !(forbidden || kind == Kind::kNoRoute || kind == Kind::kNoAddress))
+    return std::nullopt;
+  const auto [report, causes] = explanation_of(trouble);
+  return LogLine{forbidden ? LogLevel::kWarn : LogLevel::kInfo,
+                 fmt::format("cannot send to {}: {}; {}", trouble.peer, report, causes)};
+}
+
 PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& closed, Time now,
                        Duration memory) {
   PeerTrouble trouble;

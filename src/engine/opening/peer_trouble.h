@@ -4,11 +4,13 @@
 // the command to test with. It states a single cause only if no other one fits.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/endpoint_types.h"
 #include "datapath/datapath.h"
 #include "datapath/path_report.h"
+#include "engine/host/log.h"
 #include "util/result.h"
 #include "util/time.h"
 
@@ -28,5 +30,11 @@ Error explain(const PeerTrouble& trouble);
 // network report that may be related to it.
 PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& closed, Time now,
                        Duration memory);
+
+// For a peer to which this host's kernel refuses to send: why; nullopt if that is not known. If
+// this host only answers, no connection ends here that could report it. A missing route is not a
+// warning, because another pair of addresses may have one.
+std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
+                                  const wire::EndpointAddress& peer);
 
 }  // namespace dlcp::engine

@@ -91,8 +91,11 @@ TEST_CASE("an error of one peer's route leaves the routes to other peers known")
   CHECK(links == std::vector<int>{first, first, 0, first});
 }
 
-TEST_CASE("a device whose address was removed reports this") {
+TEST_CASE("a device whose address was removed reports this, and the peer that gets nothing") {
   PathReport before, after;
+  bool refused_before = true;
+  bool is_named = false;
+  bool is_named_again = true;
   const bool ran = in_namespace(two_cards(), [&] {
     UdpOptions options = loopback_options();
     options.local_ip = ip("10.20.1.1");
@@ -105,9 +108,12 @@ TEST_CASE("a device whose address was removed reports this") {
     packets.add(100);
     datapath->send(packets.all());
     before = datapath->last_report(to);
+    refused_before = datapath->take_refused_peer().has_value();
     succeeds("ip addr del 10.20.1.1/24 dev e1");
     datapath->send(packets.all());
     after = datapath->last_report(to);
+    is_named = datapath->take_refused_peer() == to;
+    is_named_again = datapath->take_refused_peer().has_value();
   });
   if (!ran) {
     WARN("skipped: no network namespace here");
@@ -116,6 +122,9 @@ TEST_CASE("a device whose address was removed reports this") {
   CHECK(before.kind == PathReport::Kind::kNothing);
   CHECK(after.kind == PathReport::Kind::kNoAddress);
   CHECK(after.from == "10.20.1.1");
+  CHECK_FALSE(refused_before);
+  CHECK(is_named);
+  CHECK_FALSE(is_named_again);
 }
 
 }  // namespace dlcp::datapath::test

@@ -254,10 +254,13 @@ void BurstSender::count_error(int error, std::span<const wire::TxPacket> run,
                               UdpCounters& counters) {
   std::uint64_t UdpCounters::*const counter = counter_of(error);
   counters.*counter += run.size();
-  if (counter == &UdpCounters::tx_error_unreachable) {
+  const bool unreachable = counter == &UdpCounters::tx_error_unreachable;
+  const bool forbidden = counter == &UdpCounters::tx_error_not_permitted;
+  if (unreachable || forbidden) refused_ = *run.front().destination;
+  if (forbidden) not_permitted_error_ = error;
+  if (unreachable) {
     if (const auto peer = decode_device_address(*run.front().destination)) egress_.forget(peer->ip);
   }
-  if (counter == &UdpCounters::tx_error_not_permitted) not_permitted_error_ = error;
 }
 
 void BurstSender::pause_gso() {

@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "datapath/address/ip_address.h"
@@ -44,6 +46,11 @@ class BurstSender {
   // a route or driver may reject it, and routes change.
   bool gso_on() const { return options_.gso && now_ >= gso_again_at_; }
 
+  // A destination to which the kernel has refused to send since the last call, for want of a route
+  // or permission.
+  std::optional<wire::EndpointAddress> take_refused() {
+    return std::exchange(refused_, std::nullopt);
+  }
   // The last error that was counted as not permitted: EPERM or EACCES.
   int not_permitted_error() const { return not_permitted_error_; }
 
@@ -88,6 +95,7 @@ class BurstSender {
   Time gso_again_at_ = Time::min();
   Duration gso_pause_{0};  // the last one
   int not_permitted_error_ = 0;
+  std::optional<wire::EndpointAddress> refused_;
   Batch batch_;
 };
 
