@@ -48,13 +48,12 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   if (const auto failed = failure()) return *failed;
   const std::size_t needed = exchange_->staging_needed(call);
   if (needed > staging_.bytes) {
-    failed_ = {
-        ErrorCode::kInvalidUsage,
-        fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging{}, but "
-                    "only {} are available",
-                    call.input.size(), links_.members(), staging_.at_hubs ? " and hubs" : "",
-                    needed, staging_.at_hubs ? " of each hub" : "", staging_.bytes),
-        "raise DLCP_COLLNET_MEMORY on all ranks"};
+    give_up({ErrorCode::kInvalidUsage,
+             fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging{}, "
+                         "but only {} are available",
+                         call.input.size(), links_.members(), staging_.at_hubs ? " and hubs" : "",
+                         needed, staging_.at_hubs ? " of each hub" : "", staging_.bytes),
+             "raise DLCP_COLLNET_MEMORY on all ranks"});
     return *failed_;
   }
   const auto number = exchange_->start(call);
@@ -93,7 +92,14 @@ bool Group::idle() {
 
 void Group::fail(const Error& why) {
   const std::lock_guard lock(mutex_);
-  if (!failed_) failed_ = why;
+  give_up(why);
+}
+
+// Every failure that no connection has reported ends here. Without the resets, the other ranks
+// would wait without limit for this one, whose helper threads still answer them.
+void Group::give_up(const Error& why) {
+  if (failed_) return;
+  failed_ = why;
   for (const Line& line : lines_)
     if (!closed_ && line.link.connection != nullptr)
       line.link.engine->fail_context(line.link.connection->context, why);
@@ -106,6 +112,7 @@ void Group::count_callers(int more) {
 }
 
 void Group::drive() {
+  if (failure()) return;
   for (const auto& engine : engines_)
     engine->drive();
   for (Line& line : lines_)
@@ -174,12 +181,11 @@ bool Group::post(const collective::Transfer& transfer) {
 }
 
 std::optional<Error> Group::failure() {
-  if (!failed_ && closed_)
-    failed_ = {ErrorCode::kInternal, "the communicator's direct exchange is closed", ""};
-  if (!failed_ && !exchange_->disagreement().empty()) {
-    failed_ = {ErrorCode::kInternal, exchange_->disagreement(),
-               "please report this message: it is a bug of DLCP, or NCCL called all-reduces in "
-               "different orders"};
+  if (closed_) give_up({ErrorCode::kInternal, "the communicator's direct exchange is closed", ""});
+  if (!exchange_->disagreement().empty()) {
+    give_up({ErrorCode::kInternal, exchange_->disagreement(),
+             "please report this message: it is a bug of DLCP, or NCCL called all-reduces in "
+             "different orders"});
   }
   return failed_;
 }

@@ -91,6 +91,7 @@ class Group final : collective::Mesh {
   void count_callers(int more);
   void harvest(Line& line);
   void drain();
+  void give_up(const Error& why);
   std::optional<Error> failure();
 
   std::mutex mutex_;

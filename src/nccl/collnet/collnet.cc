@@ -51,7 +51,6 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
   return *comm.part;
 }
 
-// Logs each message about the switch once.
 void tell_of_switch(GroupComm& comm) {
   if (const std::string news = comm.by_switch->take_change(); !news.empty()) {
     say({engine::LogLevel::kWarn,
@@ -60,7 +59,6 @@ void tell_of_switch(GroupComm& comm) {
     comm.context->describe_all_reduce("direct exchange instead of the switch: " + news,
                                       comm.group->blocks());
   }
-  if (const auto fault = comm.by_switch->take_fault()) refuse(*fault);
 }
 
 Result<std::optional<std::uint64_t>> start_call(GroupComm& comm, const collective::Call& call) {

@@ -230,9 +230,10 @@ void SwitchGroup::fail(const Error& why) {
   if (!failed_) failed_ = why;
 }
 
+// The group passes the failure on to the other ranks, and reports it.
 void SwitchGroup::fail_here(const Error& why) {
-  if (!failed_) fault_ = why;
   fail(why);
+  group_.fail(why);
 }
 
 void SwitchGroup::release_memory(const engine::Memory& registered) {
@@ -241,7 +242,8 @@ void SwitchGroup::release_memory(const engine::Memory& registered) {
     if (!entry.done &&
         (overlap(entry.call.input, registered) || overlap(entry.call.result, registered))) {
       // Nothing accesses the memory any more, because a failed group drives nothing.
-      fail({ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered", ""});
+      fail_here(
+          {ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered", ""});
     }
   }
 }
@@ -268,11 +270,6 @@ SwitchGroup::Counts SwitchGroup::counts() {
 std::string SwitchGroup::take_change() {
   const std::lock_guard lock(mutex_);
   return std::exchange(news_, {});
-}
-
-std::optional<Error> SwitchGroup::take_fault() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(fault_, std::nullopt);
 }
 
 }  // namespace dlcp::nccl

@@ -54,10 +54,7 @@ class SwitchGroup {
 
   const std::string& switch_name() const { return line_->name(); }
   Counts counts();
-  // Each is returned once: why no sum uses the switch, and an error outside the group, which
-  // reports its own errors.
-  std::string take_change();
-  std::optional<Error> take_fault();
+  std::string take_change();  // why no sum uses the switch; returned once
 
  private:
   enum class Way : std::uint8_t { kUndecided, kSwitch, kGroup };
@@ -104,7 +101,6 @@ class SwitchGroup {
   std::string news_;
   Counts counts_;
   std::optional<Error> failed_;
-  std::optional<Error> fault_;  // not taken yet
   bool closed_ = false;
 };
 

@@ -75,17 +75,31 @@ void CollectiveGroup::close(int index) {
   member = {};
 }
 
+ResultCode CollectiveGroup::start(int index, const std::vector<float>& input,
+                                  std::vector<float>& result, void** request) {
+  constexpr int kFloat32 = 7, kSum = 0;
+  return table_->iallreduce(rank(index).group, const_cast<float*>(input.data()), result.data(),
+                            result.size(), kFloat32, kSum, nullptr, nullptr, request);
+}
+
+ResultCode CollectiveGroup::finish(void* request) {
+  int done = 0;
+  ResultCode code = ResultCode::kSuccess;
+  const bool ended = within(std::chrono::seconds(10), [&] {
+    code = table_->test(request, &done, nullptr);
+    return done != 0 || code != ResultCode::kSuccess;
+  });
+  return ended ? code : ResultCode::kTimeout;
+}
+
 std::vector<ResultCode> CollectiveGroup::all_reduce(const std::vector<std::vector<float>>& inputs,
                                                     std::vector<std::vector<float>>& results) {
   std::vector<ResultCode> codes(members_.size(), ResultCode::kInProgress);
   std::vector<void*> requests(members_.size());
   const auto step = [&](std::size_t i) {
     if (codes[i] != ResultCode::kInProgress) return true;
-    Member& member = members_[i];
     if (requests[i] == nullptr) {
-      const ResultCode code = table_->iallreduce(member.group, const_cast<float*>(inputs[i].data()),
-                                                 results[i].data(), inputs[i].size(), 7, 0, nullptr,
-                                                 nullptr, &requests[i]);  // float32, sum
+      const ResultCode code = start(static_cast<int>(i), inputs[i], results[i], &requests[i]);
       if (code != ResultCode::kSuccess) codes[i] = code;
       return false;
     }

@@ -47,6 +47,10 @@ class CollectiveGroup {
   void connect(const std::vector<int>& without = {});
   void close(int rank);
 
+  // A sum on one rank, of as many elements as the result has.
+  ResultCode start(int rank, const std::vector<float>& input, std::vector<float>& result,
+                   void** request);
+  ResultCode finish(void* request);  // kTimeout: it is still pending after 10 s
   // Starts a call and waits for it on all ranks; returns the code of each rank's last call into the
   // plugin.
   std::vector<ResultCode> all_reduce(const std::vector<std::vector<float>>& inputs,

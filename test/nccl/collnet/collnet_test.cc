@@ -313,6 +313,20 @@ TEST_CASE("a call that exceeds the staging fails with the setting's name") {
   CHECK_THAT(joined_log(), Contains("DLCP_COLLNET_MEMORY"));
 }
 
+TEST_CASE("a failure that one rank finds ends the other ranks' calls, with its reason") {
+  std::vector<float> input(4 << 20, 1), small(1000), large(4 << 20);  // live longer than the plugin
+  CollectivePlugin fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
+  CollectiveGroup group(*fixture.plugin, 2);
+  group.connect();
+  void* waiting = nullptr;
+  void* refused = nullptr;
+  REQUIRE(group.start(1, input, small, &waiting) == ResultCode::kSuccess);
+  CHECK(group.start(0, input, large, &refused) == ResultCode::kInvalidUsage);
+  take_log();
+  CHECK(group.finish(waiting) == ResultCode::kRemoteError);
+  CHECK_THAT(joined_log(), Contains("the peer reported an error: an all-reduce of 16777216 bytes"));
+}
+
 TEST_CASE("if ranks pass different tensors, the log says so") {
   constexpr std::uint64_t kCommunicator = 42;
   constexpr std::size_t kCount = 65536;
@@ -331,15 +345,15 @@ TEST_CASE("if ranks pass different tensors, the log says so") {
     for (int rank = 0; rank < 2 && code == ResultCode::kSuccess; ++rank) {
       const auto i = static_cast<std::size_t>(rank);
       int done = 0;
-      code = requests[i] != nullptr
-                 ? group.table().test(requests[i], &done, nullptr)
-                 : group.table().iallreduce(group.rank(rank).group, input.data(), results[i].data(),
-                                            kCount, 7, 0, nullptr, nullptr, &requests[i]);
+      code = requests[i] != nullptr ? group.table().test(requests[i], &done, nullptr)
+                                    : group.start(rank, input, results[i], &requests[i]);
     }
     return code != ResultCode::kSuccess;
   }));
   CHECK(code == ResultCode::kInternalError);
   CHECK_THAT(joined_log(), Contains("of the group ") && Contains("different orders"));
+  for (void* const request : requests)
+    CHECK(group.finish(request) != ResultCode::kTimeout);
 }
 
 TEST_CASE("the lengths of a parent's all-reduces do not cut those of a child that shares it") {

@@ -155,9 +155,27 @@ TEST_CASE(
   }
   CHECK_FALSE(calls.finish());
   CHECK_THAT(calls.error, Contains("tensor lengths are no longer known"));
-  const auto fault = ranks.comm(1).by_switch->take_fault();
+  const auto fault = ranks.comm(1).group->take_unlogged_failure();
   REQUIRE(fault);
   CHECK_THAT(fault->hint, Contains("DLCP_COLLNET_SWITCH") && Contains("splitShare"));
+}
+
+TEST_CASE("a rank that fails while the others sum in the switch ends their calls") {
+  Server server(3);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(3, 1000, DataType::kFloat32), again = floats;
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    REQUIRE(calls.start(rank, floats.call(rank)));
+  REQUIRE(calls.finish());
+  Calls others(ranks);
+  CHECK_FALSE(others.start(0, again.call(0, false)));
+  bool all = true;
+  for (std::size_t rank = 1; rank < 3; ++rank)
+    all = others.start(rank, again.call(rank)) && all;
+  CHECK_FALSE((all && others.finish()));
+  CHECK_THAT(others.error, Contains("tensor lengths are no longer known"));
 }
 
 TEST_CASE("a switch is reached if only one of its host name's addresses answers") {
@@ -246,9 +264,8 @@ TEST_CASE("a switch that stops during a call fails it on all ranks") {
   CHECK_FALSE(calls.finish());
   CHECK_THAT(calls.error, Contains("the switch") && Contains("is not reachable"));
   // The rank that noticed first has a fault; the other rank may have received the reason from it.
-  const auto fault = [&](std::size_t rank) { return ranks.comm(rank).by_switch->take_fault(); };
-  const bool first = fault(0).has_value();
-  CHECK((fault(1).has_value() || first));
+  const bool first = ranks.comm(0).group->take_unlogged_failure().has_value();
+  CHECK((ranks.comm(1).group->take_unlogged_failure().has_value() || first));
 }
 
 TEST_CASE("a rank that leaves while another sums in the switch ends that call with an error") {
