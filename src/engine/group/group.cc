@@ -8,6 +8,7 @@
 
 #include "engine/group/direct_licence.h"
 #include "engine/host/clock.h"
+#include "util/memory/overlap.h"
 
 namespace dlcp::engine {
 namespace {
@@ -17,6 +18,16 @@ constexpr std::size_t kLookAhead = 4;  // requests of a connection that may comp
 constexpr Duration kDrainsFor = 5s;    // enough for a live peer; a dead one fails earlier
 
 }  // namespace
+
+bool uses(const collective::Call& call, const Memory& registered) {
+  const std::span<const std::byte> memory(registered.data, registered.bytes);
+  return overlap(call.input, memory) || overlap(call.result, memory);
+}
+
+Error memory_lost() {
+  return {ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered",
+          "this is expected only while a communicator aborts"};
+}
 
 Group::Staging::Staging(std::size_t size, bool kept_at_hubs)
     : bytes(size),
@@ -57,7 +68,10 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
     return *failed_;
   }
   const auto number = exchange_->start(call);
-  if (number && !call.input.empty()) count_callers(1);  // no caller waits for a pause to finish
+  if (number && !call.input.empty()) {  // no caller waits for a pause to finish
+    calls_.push_back({*number, call});
+    count_callers(1);
+  }
   drive();
   if (const auto failed = failure()) return *failed;
   return number;
@@ -67,7 +81,8 @@ Result<bool> Group::finished(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
   if (!exchange_->finished(call)) drive();
   if (exchange_->finished(call)) {
-    if (waiting_ > 0) count_callers(-1);
+    const auto is_call = [&](const Started& each) { return each.number == call; };
+    if (std::erase_if(calls_, is_call) > 0) count_callers(-1);
     return true;
   }
   if (const auto failed = failure()) return *failed;
@@ -106,7 +121,6 @@ void Group::give_up(const Error& why) {
 }
 
 void Group::count_callers(int more) {
-  waiting_ += more;
   for (const auto& engine : engines_)
     engine->count_callers(more);
 }
@@ -117,6 +131,7 @@ void Group::drive() {
     engine->drive();
   for (Line& line : lines_)
     harvest(line);
+  if (failure()) return;  // the calls' memory may have been deregistered
   int block = 0;
   for (; block < kBlocksPerStep && exchange_->work(); ++block)
     exchange_->post_to(*this);
@@ -203,6 +218,10 @@ void Group::register_memory(const Memory& registered) {
 
 void Group::release_memory(const Memory& registered) {
   const std::lock_guard lock(mutex_);
+  if (std::ranges::any_of(calls_, [&](const Started& each) {
+        return !exchange_->finished(each.number) && uses(each.call, registered);
+      }))
+    give_up(memory_lost());
   for (Line& line : lines_)
     if (!closed_ && line.link.connection != nullptr)
       line.link.engine->release_memory(*line.link.connection, registered);
@@ -226,7 +245,7 @@ bool Group::close() {
     drain();
   }
   closed_ = true;
-  count_callers(-waiting_);
+  count_callers(-static_cast<int>(calls_.size()));
   for (Line& line : lines_) {
     if (line.link.connection != nullptr) {
       line.link.engine->release_memory(

@@ -22,6 +22,9 @@
 
 namespace dlcp::engine {
 
+bool uses(const collective::Call& call, const Memory& registered);
+Error memory_lost();  // the error of an unfinished call whose memory was deregistered
+
 class Group final : collective::Mesh {
  public:
   using MakeAlgorithm =
@@ -81,6 +84,10 @@ class Group final : collective::Mesh {
     Request* request = nullptr;
     collective::Transfer transfer;
   };
+  struct Started {
+    std::uint64_t number = 0;
+    collective::Call call;
+  };
   struct Line {  // one connection and its outstanding transfers
     GroupLink link;
     std::deque<Posted> posted;
@@ -103,8 +110,8 @@ class Group final : collective::Mesh {
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;
-  int waiting_ = 0;          // calls that a caller waits for
-  std::uint64_t moved_ = 0;  // messages and blocks completed
+  std::vector<Started> calls_;  // that a caller waits for
+  std::uint64_t moved_ = 0;     // messages and blocks completed
   std::optional<Error> failed_;
   bool is_logged_ = false;  // the failure
   bool closed_ = false;

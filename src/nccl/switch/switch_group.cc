@@ -20,10 +20,6 @@ std::span<float> floats_of_result(const collective::Call& call) {
   return {reinterpret_cast<float*>(call.result.data()), call.real_bytes / sizeof(float)};
 }
 
-bool overlap(std::span<const std::byte> a, const engine::Memory& b) {
-  return a.data() < b.data + b.bytes && b.data < a.data() + a.size();
-}
-
 // For a call without a length after all ranks had one.
 Error length_lost() {
   return {ErrorCode::kInternal,
@@ -239,12 +235,8 @@ void SwitchGroup::fail_here(const Error& why) {
 void SwitchGroup::release_memory(const engine::Memory& registered) {
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_) {
-    if (!entry.done &&
-        (overlap(entry.call.input, registered) || overlap(entry.call.result, registered))) {
-      // Nothing accesses the memory any more, because a failed group drives nothing.
-      fail_here(
-          {ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered", ""});
-    }
+    // Nothing accesses the memory any more, because a failed group drives nothing.
+    if (!entry.done && engine::uses(entry.call, registered)) fail_here(engine::memory_lost());
   }
 }
 

@@ -301,32 +301,6 @@ TEST_CASE("unsupported reductions, and calls without elements, are refused") {
   }
 }
 
-TEST_CASE("a call that exceeds the staging fails with the setting's name") {
-  CollectivePlugin fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
-  CollectiveGroup group(*fixture.plugin, 2);
-  group.connect();
-  std::vector<float> input(4 << 20), result(4 << 20);
-  void* request = nullptr;
-  take_log();
-  CHECK(group.table().iallreduce(group.rank(0).group, input.data(), result.data(), input.size(), 7,
-                                 0, nullptr, nullptr, &request) == ResultCode::kInvalidUsage);
-  CHECK_THAT(joined_log(), Contains("DLCP_COLLNET_MEMORY"));
-}
-
-TEST_CASE("a failure that one rank finds ends the other ranks' calls, with its reason") {
-  std::vector<float> input(4 << 20, 1), small(1000), large(4 << 20);  // live longer than the plugin
-  CollectivePlugin fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
-  CollectiveGroup group(*fixture.plugin, 2);
-  group.connect();
-  void* waiting = nullptr;
-  void* refused = nullptr;
-  REQUIRE(group.start(1, input, small, &waiting) == ResultCode::kSuccess);
-  CHECK(group.start(0, input, large, &refused) == ResultCode::kInvalidUsage);
-  take_log();
-  CHECK(group.finish(waiting) == ResultCode::kRemoteError);
-  CHECK_THAT(joined_log(), Contains("the peer reported an error: an all-reduce of 16777216 bytes"));
-}
-
 TEST_CASE("if ranks pass different tensors, the log says so") {
   constexpr std::uint64_t kCommunicator = 42;
   constexpr std::size_t kCount = 65536;
