@@ -15,6 +15,26 @@ namespace {
 constexpr int kPacketsPerTurn = 256;
 constexpr int kBufferBytes = 8 << 20;
 
+// A message in one buffer, with the control data for the address of this host that it is sent to,
+// or from.
+struct Envelope {
+  Envelope(std::span<const std::byte> bytes, sockaddr_in6& peer)
+      : data{const_cast<std::byte*>(bytes.data()), bytes.size()} {
+    message.msg_name = &peer;
+    message.msg_namelen = sizeof peer;
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  Envelope(const Envelope&) = delete;
+  Envelope& operator=(const Envelope&) = delete;
+
+  iovec data;
+  msghdr message{};
+  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(in6_pktinfo))]{};
+};
+
 }  // namespace
 
 Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
@@ -25,8 +45,9 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
         "enable IPv6 in the kernel (remove ipv6.disable=1 from its command line); the host "
         "needs no IPv6 address"};
   }
-  const int no = 0;
+  const int no = 0, yes = 1;
   (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_RECVPKTINFO, &yes, sizeof yes);
   // SO_RCVBUFFORCE, which exceeds net.core.rmem_max, requires root.
   for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
     (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
@@ -57,7 +78,7 @@ Result<AggregatorServer> AggregatorServer::open(const ServerOptions& options, bo
   for (unsigned i = 0; i < server.aggregator_.terms().workers; ++i) {
     auto socket = open_udp_socket(static_cast<std::uint16_t>(options.port + i), loopback_only);
     if (!socket) return socket.error();
-    server.workers_.push_back({std::move(socket).value(), {}});
+    server.workers_.push_back({std::move(socket).value(), {}, {}});
   }
   return server;
 }
@@ -80,9 +101,8 @@ std::size_t AggregatorServer::serve(Duration wait) {
 bool AggregatorServer::receive(unsigned index) {
   Worker& worker = workers_[index];
   sockaddr_in6 from{};
-  socklen_t length = sizeof from;
-  const auto size = ::recvfrom(worker.socket.get(), buffer_.data(), buffer_.size(), 0,
-                               reinterpret_cast<sockaddr*>(&from), &length);
+  Envelope envelope(buffer_, from);
+  const auto size = ::recvmsg(worker.socket.get(), &envelope.message, 0);
   if (size < 0) return errno == ECONNREFUSED || errno == EINTR;  // refused: the worker has exited
   ++counts_.received;
   if (rng_.chance(drop_)) {
@@ -91,12 +111,17 @@ bool AggregatorServer::receive(unsigned index) {
   }
   const auto packet = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size));
   // Only valid packets of the protocol identify a worker.
-  if (collective::read_switch_head(packet) && !knows(worker, from)) return true;
+  if (collective::read_switch_head(packet)) {
+    if (!knows(worker, from)) return true;
+    const cmsghdr* const to = CMSG_FIRSTHDR(&envelope.message);
+    if (to != nullptr && to->cmsg_type == IPV6_PKTINFO)
+      std::memcpy(&worker.own, CMSG_DATA(to), sizeof worker.own);
+  }
   using To = collective::SwitchAggregator::To;
   const To to = aggregator_.on_packet(index, packet);
   if (to == To::kSender) answer(worker);
   if (to == To::kEveryone)
-    for (const Worker& each : workers_)
+    for (Worker& each : workers_)
       answer(each);
   return true;
 }
@@ -117,16 +142,22 @@ bool AggregatorServer::knows(Worker& worker, const sockaddr_in6& from) {
   return true;
 }
 
-void AggregatorServer::answer(const Worker& worker) {
+// From the address that the worker sends to: its socket accepts no other, and the kernel may choose
+// another one on a host with several addresses.
+void AggregatorServer::answer(Worker& worker) {
   if (rng_.chance(drop_)) {
     ++counts_.dropped;
     return;
   }
-  const auto packet = aggregator_.answer();
-  const auto sent =
-      ::sendto(worker.socket.get(), packet.data(), packet.size(), 0,
-               reinterpret_cast<const sockaddr*>(&worker.address), sizeof worker.address);
-  if (sent >= 0) ++counts_.sent;  // otherwise it is lost, and the worker repeats its request
+  Envelope envelope(aggregator_.answer(), worker.address);
+  const in6_pktinfo own{worker.own.ipi6_addr, 0};  // any interface
+  cmsghdr* const from = CMSG_FIRSTHDR(&envelope.message);
+  from->cmsg_level = IPPROTO_IPV6;
+  from->cmsg_type = IPV6_PKTINFO;
+  from->cmsg_len = CMSG_LEN(sizeof own);
+  std::memcpy(CMSG_DATA(from), &own, sizeof own);
+  // If it fails, the answer is lost, and the worker repeats its request.
+  if (::sendmsg(worker.socket.get(), &envelope.message, 0) >= 0) ++counts_.sent;
 }
 
 }  // namespace dlcp::cli

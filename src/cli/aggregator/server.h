@@ -47,6 +47,7 @@ class AggregatorServer {
   struct Worker {
     Fd socket;
     sockaddr_in6 address{};  // IPv4 in IPv6 form; family 0: has not sent yet
+    in6_pktinfo own{};       // the address of this host that it sends to
   };
 
   explicit AggregatorServer(const ServerOptions& options)
@@ -54,7 +55,7 @@ class AggregatorServer {
 
   bool receive(unsigned index);
   bool knows(Worker& worker, const sockaddr_in6& from);
-  void answer(const Worker& worker);
+  void answer(Worker& worker);
 
   double drop_;
   Rng rng_{1};

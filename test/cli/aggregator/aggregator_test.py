@@ -38,11 +38,13 @@ def packet(serial, value, exponent=0):
 
 
 class Worker:
-    def __init__(self, test, port):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    def __init__(self, test, port, to="127.0.0.1", own=None):
+        self.socket = socket.socket(socket.AF_INET6 if ":" in to else socket.AF_INET, socket.SOCK_DGRAM)
         test.addCleanup(self.socket.close)
         self.socket.settimeout(20)
-        self.socket.connect(("127.0.0.1", port))
+        if own:
+            self.socket.bind((own, 0))
+        self.socket.connect((to, port))
 
     def send(self, serial, value, exponent=0):
         self.socket.send(packet(serial, value, exponent))
@@ -103,6 +105,19 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(server.returncode, 0)
         self.assertEqual((counts["sums"], counts["restarts"]), (2, 1))
         self.assertEqual((counts["repeated"], counts["strangers"]), (2, 0))
+
+    def test_it_answers_from_the_address_that_a_worker_sends_to(self):
+        port = free_ports(2)
+        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "2s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            self.assertIn("ready", server.stderr.readline())
+            first, second = Worker(self, port, "127.0.0.5"), Worker(self, port + 1, "::1")
+            first.send(0, 5)
+            second.send(0, -7)
+            self.assertEqual(first.answer(), packet(0, -2))
+            self.assertEqual(second.answer(), packet(0, -2))
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=20)
 
     def test_an_impossible_value_is_named_with_a_remedy(self):
         for arguments, status, words in (
