@@ -56,6 +56,8 @@ ExitCode serve(const ServeOptions& options) {
   bool timed_out = false;
   while (end_signals == 0 && !timed_out) {
     idle = server->serve(kTurn) > 0 ? Duration{0} : idle + kTurn;
+    if (const std::string news = server->take_news(); !news.empty())
+      std::fprintf(stderr, "dlcp-aggregator: %s", news.c_str());
     timed_out = options.idle_s > 0 && std::chrono::duration<double>(idle).count() >= options.idle_s;
   }
   print_counts(server.value(), options.json);

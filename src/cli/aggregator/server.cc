@@ -1,11 +1,14 @@
 #include "cli/aggregator/server.h"
 
+#include <arpa/inet.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "util/system/system_text.h"
 
@@ -14,6 +17,16 @@ namespace {
 
 constexpr int kPacketsPerTurn = 256;
 constexpr int kBufferBytes = 8 << 20;
+// Less than ranks wait at set-up, so that the next job on other hosts succeeds.
+constexpr auto kPlaceIsKeptFor = 3s;
+
+std::string text_of(const sockaddr_in6& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool is_mapped = IN6_IS_ADDR_V4MAPPED(&address.sin6_addr);
+  ::inet_ntop(is_mapped ? AF_INET : AF_INET6, &address.sin6_addr.s6_addr[is_mapped ? 12 : 0], text,
+              sizeof text);
+  return text;
+}
 
 // A message in one buffer, with the control data for the address of this host that it is sent to,
 // or from.
@@ -78,7 +91,7 @@ Result<AggregatorServer> AggregatorServer::open(const ServerOptions& options, bo
   for (unsigned i = 0; i < server.aggregator_.terms().workers; ++i) {
     auto socket = open_udp_socket(static_cast<std::uint16_t>(options.port + i), loopback_only);
     if (!socket) return socket.error();
-    server.workers_.push_back({std::move(socket).value(), {}, {}});
+    server.workers_.push_back({std::move(socket).value()});
   }
   return server;
 }
@@ -89,6 +102,7 @@ std::size_t AggregatorServer::serve(Duration wait) {
     ready.push_back({worker.socket.get(), POLLIN, 0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
   if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) <= 0) return 0;
+  now_ = std::chrono::steady_clock::now();
   const std::uint64_t before = counts_.received;
   for (unsigned i = 0; i < workers_.size(); ++i) {
     for (int turn = 0; ready[i].revents != 0 && turn < kPacketsPerTurn && receive(i); ++turn) {
@@ -112,13 +126,15 @@ bool AggregatorServer::receive(unsigned index) {
   const auto packet = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size));
   // Only valid packets of the protocol identify a worker.
   if (collective::read_switch_head(packet)) {
-    if (!knows(worker, from)) return true;
+    if (!knows(index, from)) return true;
     const cmsghdr* const to = CMSG_FIRSTHDR(&envelope.message);
     if (to != nullptr && to->cmsg_type == IPV6_PKTINFO)
       std::memcpy(&worker.own, CMSG_DATA(to), sizeof worker.own);
   }
   using To = collective::SwitchAggregator::To;
+  const std::uint64_t unsound = aggregator_.counts().unsound;
   const To to = aggregator_.on_packet(index, packet);
+  if (unsound == 0 && aggregator_.counts().unsound > 0) tell_unsound(from, packet);
   if (to == To::kSender) answer(worker);
   if (to == To::kEveryone)
     for (Worker& each : workers_)
@@ -126,20 +142,38 @@ bool AggregatorServer::receive(unsigned index) {
   return true;
 }
 
-bool AggregatorServer::knows(Worker& worker, const sockaddr_in6& from) {
-  if (worker.address.sin6_family == 0) {
-    worker.address = from;
-    return true;
-  }
-  if (std::memcmp(&worker.address.sin6_addr, &from.sin6_addr, sizeof from.sin6_addr) != 0) {
+bool AggregatorServer::knows(unsigned index, const sockaddr_in6& from) {
+  Worker& worker = workers_[index];
+  const bool is_first = worker.address.sin6_family == 0;
+  const bool is_other = !is_first && std::memcmp(&worker.address.sin6_addr, &from.sin6_addr,
+                                                 sizeof from.sin6_addr) != 0;
+  if (is_other && now_ - worker.heard_at < kPlaceIsKeptFor) {
     ++counts_.strangers;
+    if (!std::exchange(worker.has_stranger, true))
+      news_ += fmt::format(
+          "worker {} is at {}; packets from {} are ignored until it has been silent for {} s\n",
+          index, text_of(worker.address), text_of(from), kPlaceIsKeptFor / 1s);
     return false;
   }
-  if (worker.address.sin6_port != from.sin6_port) {
+  worker.heard_at = now_;
+  if (is_first || is_other || worker.address.sin6_port != from.sin6_port) {
     worker.address = from;
-    aggregator_.restart();
+    if (is_other) worker.has_stranger = false;
+    if (!is_first) aggregator_.restart();
   }
   return true;
+}
+
+void AggregatorServer::tell_unsound(const sockaddr_in6& from, std::span<const std::byte> packet) {
+  const auto head = collective::read_switch_head(packet);
+  const auto& terms = aggregator_.terms();
+  const std::string why =
+      !head ? "it has another format"
+      : head->values != terms.values
+          ? fmt::format("it has {} numbers, but --values is {}", head->values, terms.values)
+          : fmt::format("it is for slot {}, but --slots is {}", head->slot, terms.slots);
+  news_ +=
+      fmt::format("ignored a packet from {}, and will ignore others: {}\n", text_of(from), why);
 }
 
 // From the address that the worker sends to: its socket accepts no other, and the kernel may choose

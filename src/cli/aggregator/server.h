@@ -1,12 +1,17 @@
 // The sockets around collective/switchml/aggregator/switch_aggregator: worker i sends to port P +
 // i, which identifies it, and receives its answers from that port. The first packet at a port fixes
 // the worker's address. Another source port of the same address is a restarted worker; another
-// address is a stranger.
+// address is a stranger, unless the worker has been silent for some time: the next job may run on
+// other hosts.
 #pragma once
 
 #include <netinet/in.h>
 
+#include <chrono>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "collective/switchml/aggregator/switch_aggregator.h"
@@ -40,6 +45,9 @@ class AggregatorServer {
   // Answers packets that arrive within `wait`; returns how many arrived.
   std::size_t serve(Duration wait);
 
+  // Lines for the user since the last call: why packets are ignored.
+  std::string take_news() { return std::exchange(news_, {}); }
+
   const Counts& counts() const { return counts_; }
   const collective::SwitchAggregator& aggregator() const { return aggregator_; }
 
@@ -48,13 +56,16 @@ class AggregatorServer {
     Fd socket;
     sockaddr_in6 address{};  // IPv4 in IPv6 form; family 0: has not sent yet
     in6_pktinfo own{};       // the address of this host that it sends to
+    std::chrono::steady_clock::time_point heard_at{};
+    bool has_stranger = false;  // told since the worker has this address
   };
 
   explicit AggregatorServer(const ServerOptions& options)
       : drop_(options.drop), aggregator_(options.terms) {}
 
   bool receive(unsigned index);
-  bool knows(Worker& worker, const sockaddr_in6& from);
+  bool knows(unsigned index, const sockaddr_in6& from);
+  void tell_unsound(const sockaddr_in6& from, std::span<const std::byte> packet);
   void answer(Worker& worker);
 
   double drop_;
@@ -62,6 +73,8 @@ class AggregatorServer {
   collective::SwitchAggregator aggregator_;
   std::vector<Worker> workers_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(2048);
+  std::chrono::steady_clock::time_point now_{};
+  std::string news_;
   Counts counts_;
 };
 

@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 BINARY = sys.argv.pop(1)
@@ -105,6 +106,32 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(server.returncode, 0)
         self.assertEqual((counts["sums"], counts["restarts"]), (2, 1))
         self.assertEqual((counts["repeated"], counts["strangers"]), (2, 0))
+
+    def test_the_next_job_may_run_on_other_hosts_and_ignored_packets_are_explained(self):
+        port = free_ports(2)
+        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            self.assertIn("ready", server.stderr.readline())
+            for own in (("127.0.0.2", "127.0.0.3"), ("127.0.0.3", "127.0.0.2")):
+                first, second = (Worker(self, port + i, own=own[i]) for i in range(2))
+                end = time.monotonic() + 5  # as long as ranks wait at set-up
+                first.socket.settimeout(0.1)
+                while time.monotonic() < end:
+                    first.send(0, 5)
+                    second.send(0, -7)
+                    try:
+                        self.assertEqual(first.answer(), packet(0, -2))
+                        break
+                    except TimeoutError:
+                        pass
+                else:
+                    self.fail(f"no answer for {own}")
+            self.assertIn("worker 0 is at 127.0.0.2; packets from 127.0.0.3 are ignored", server.stderr.readline())
+            self.assertIn("worker 1 is at 127.0.0.3; packets from 127.0.0.2 are ignored", server.stderr.readline())
+            first.socket.send(b"\x13" + packet(0, 5)[1:] + bytes(192 * 4))
+            self.assertIn("it has 256 numbers, but --values is 64", server.stderr.readline())
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=20)
 
     def test_it_answers_from_the_address_that_a_worker_sends_to(self):
         port = free_ports(2)
