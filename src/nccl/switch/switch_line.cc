@@ -19,6 +19,7 @@ constexpr int kBufferBytes = 8 << 20;
 constexpr int kPacketCost = 2304;  // counted by the kernel for one packet
 constexpr Duration kHelloPause = 1ms;
 constexpr Duration kAskPause = 250ms;
+constexpr Duration kAddressPatience = 1s;  // for an answer, if the host's name has other addresses
 // A port that stays closed for longer is not expected to open in time.
 constexpr Duration kRefusedMax = 1s;
 constexpr Duration kStoppedFor = 1s;  // a pause of this process, not a silence of the switch
@@ -107,15 +108,16 @@ Result<bool> SwitchLine::greet(Time now) {
                  "start it for as many workers as the group has ranks (--workers), and for one "
                  "job only"};
   }
+  taken_at_ = std::min(taken_at_, now);
+  if (!greeted_ && now - taken_at_ >= kAddressPatience) use_next_address(now);
   if (!greeted_ && now - asked_ >= kHelloPause) say_hello(now);
   return greeted_;
 }
 
 std::string SwitchLine::silence() const {
-  return refused_ != kNever
-             ? "its host reports that this rank's port is closed"
-             : "no answer; check that dlcp-aggregator runs there, with as many --workers as the "
-               "group has ranks";
+  return fmt::format(
+      "{}: {}", text_,
+      refused_ != kNever ? "its host reports that this rank's port is closed" : "no answer");
 }
 
 bool SwitchLine::start(std::span<const float> input, std::span<float> result, Time now) {
@@ -189,10 +191,15 @@ void SwitchLine::say_hello(Time now) {
 
 // Handles an error that the kernel reports about an earlier packet.
 void SwitchLine::on_error(int error, Time now) {
-  if (error != ECONNREFUSED) return;
-  refused_ = std::min(refused_, now);
-  // The switch may listen on another address of its host, or begin to listen on this one later.
-  if (!greeted_ && addresses_->ai_next != nullptr) (void)take_next_address();
+  if (error == ECONNREFUSED) refused_ = std::min(refused_, now);
+  const bool is_lost = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
+  if (is_lost && !greeted_) use_next_address(now);
+}
+
+// The switch may listen on another address of its host, or begin to listen on this one later.
+void SwitchLine::use_next_address(Time now) {
+  taken_at_ = now;
+  if (addresses_->ai_next != nullptr) (void)take_next_address();
 }
 
 void SwitchLine::on_heard(Time now) {

@@ -70,6 +70,7 @@ class SwitchLine {
   void say_hello(Time now);
   void on_heard(Time now);
   void on_error(int error, Time now);
+  void use_next_address(Time now);
   Status check(Time now);
 
   Fd socket_;
@@ -82,6 +83,7 @@ class SwitchLine {
   std::unique_ptr<collective::SwitchWorker> worker_;
   Duration timeout_{0};
   bool greeted_ = false;
+  Time taken_at_ = kNever;  // time since when greet() uses this address of the switch
   Time heard_{};
   Time asked_{};              // time of the last query
   Time unanswered_ = kNever;  // time of the first query without an answer

@@ -17,18 +17,15 @@ namespace {
 constexpr std::size_t kTextAt = 12;
 constexpr timespec kPause{0, 20'000};
 
-Error not_used(const std::string& why, const char* hint) {
+Error not_used(const std::string& why, const std::string& hint) {
   return {ErrorCode::kInvalidUsage, "DLCP_COLLNET_SWITCH: " + why, hint};
 }
 
 // Returns the error of the first rank that is not able to use the switch.
-Status all_able(const std::vector<SwitchCard>& cards) {
-  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
-    if (!cards[rank].able) {
-      return not_used(fmt::format("rank {} reports: {}", rank, cards[rank].why_not),
-                      "fix the cause, or unset the setting on all ranks");
-    }
-  }
+Status all_able(const std::vector<SwitchCard>& cards, const std::string& hint) {
+  for (std::size_t rank = 0; rank < cards.size(); ++rank)
+    if (!cards[rank].able)
+      return not_used(fmt::format("rank {} reports: {}", rank, cards[rank].why_not), hint);
   return Unit{};
 }
 
@@ -92,7 +89,8 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
   card.word = static_cast<std::uint32_t>(rng.next());
   auto cards = tell_all(card);
   if (!cards) return cards.error();
-  if (const auto able = all_able(cards.value()); !able) return able.error();
+  const char* const in_general = "fix the cause, or unset the setting on all ranks";
+  if (const auto able = all_able(cards.value(), in_general); !able) return able.error();
   const std::uint32_t job = cards.value()[0].word;
   collective::SwitchHello::Terms hello;
   hello.workers = ranks_;
@@ -107,7 +105,11 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
   card.why_not = greeted.ok() ? "" : greeted.error().what;
   cards = tell_all(card);
   if (!cards) return cards.error();
-  if (const auto able = all_able(cards.value()); !able) return able.error();
+  const std::string hint = fmt::format(
+      "check that dlcp-aggregator runs there with --workers {}, --values 256 and at least {} "
+      "--slots, and read its output, because it serves one job at a time",
+      ranks_, hello.slot + 1);
+  if (const auto able = all_able(cards.value(), hint); !able) return able.error();
   return line;
 }
 
@@ -137,8 +139,7 @@ Status SwitchOpening::greet(SwitchLine& line, Duration patience) {
     const auto greeted = line.greet(now);
     if (!greeted) return greeted.error();
     if (greeted.value()) return Unit{};
-    if (now >= end)
-      return Error{ErrorCode::kRemote, fmt::format("{} at {}", line.silence(), line.name()), ""};
+    if (now >= end) return Error{ErrorCode::kRemote, line.silence(), ""};
     nanosleep(&kPause, nullptr);
   }
 }
