@@ -12,6 +12,7 @@ set(documents ${CMAKE_INSTALL_DATADIR}/doc/nccl-dlcp)
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
 install(FILES LICENSE DESTINATION ${documents} RENAME copyright)
 install(DIRECTORY docs DESTINATION ${documents})
+install(FILES switch/intent.schema.json DESTINATION ${documents}/switch)  # docs/switches.md refers to it
 # Required by their licences: the authors of code that is compiled into plugin and tools.
 foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon libkainjow-mustache)
   if(EXISTS /usr/share/doc/${library}-dev/copyright)

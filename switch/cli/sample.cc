@@ -4,6 +4,7 @@ namespace dlcp::fabric::cli {
 
 std::string_view sample_intent() {
   return R"(# The description of a fabric for dlcp-switch. `dlcp-switch keys` lists every key.
+# For editors: copy intent.schema.json (in packages: share/doc/nccl-dlcp/switch) next to this file.
 # yaml-language-server: $schema=intent.schema.json
 
 fabric:

@@ -56,6 +56,11 @@ class Setup(unittest.TestCase):
         self.addCleanup(shutil.rmtree, directory)
         return Machine(directory, *arguments, **options)
 
+    def test_packages_need_the_program_that_unpacks_rpm_files(self):
+        code, output, _ = self.machine(0, ()).setup("--check", "package")
+        self.assertNotEqual(code, 0)
+        self.assertIn("cpio", output)
+
     def test_root_installs_what_is_missing_and_nothing_else(self):
         code, output, log = self.machine(0, DEBIAN, ["ethtool", "jq"]).setup("net")
         self.assertEqual(code, 0, output)
