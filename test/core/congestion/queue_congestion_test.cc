@@ -134,6 +134,24 @@ TEST_CASE("marks cut at most the visible queue and a little more") {
   CHECK(left(20us) < 0.9);
 }
 
+TEST_CASE("marks on every packet of an empty path do not hold the window at its minimum") {
+  Rounds r;
+  r.play_marked(8, 0us, 1);
+  while (r.control.window() > 2 * kWindowMin)
+    r.play_marked(1, 0us, 1, 0);
+  r.play_marked(50, 0us, 1, 0);
+  const double grown = r.control.window();
+  CHECK(grown > 30);
+  r.play_marked(4, 20us, 1, 0);  // with a queue they count
+  CHECK(r.control.window() < grown);
+  r.play_marked(20, 0us, 1, 0);
+  CHECK(r.control.window() > grown);
+  r.play_marked(2, 0us, 0.5, 0);  // a round with fewer shows that marks tell something
+  const double told = r.control.window();
+  r.play_marked(4, 0us, 1, 0);
+  CHECK(r.control.window() < told);
+}
+
 TEST_CASE("marks do not cut a small window that is not what limits the sender") {
   for (const bool limited : {true, false}) {
     Rounds r;

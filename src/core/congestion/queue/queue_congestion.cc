@@ -39,6 +39,7 @@ constexpr int kRestRounds = 2;  // until the effect of a cut is measured
 // there, while other ports have room.
 constexpr double kMarkedQueue = 0.1;
 constexpr double kMarkedShare = 6;  // divided by the square root of the window; 0.75 of 64 packets
+constexpr double kMarkedAlways = 0.98;
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
 // equal; and a sixteenth of the distance to the window before the last cut. If there was no cut for
@@ -133,8 +134,7 @@ double QueueCongestion::target(double window) const {
 
 void QueueCongestion::finish_round() {
   delivered_.add(round_.now, round_.acked);
-  const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
-  mark_share_ += (marks - mark_share_) / 16;
+  watch_marks();
   ++rounds_since_cut_;
   if (const auto before = losses_.end_round(round_)) {
     window_ = std::max(window_, before->window);
@@ -172,12 +172,23 @@ void QueueCongestion::decide() {
   }
 }
 
+// Some switches and middleboxes mark every packet. If nearly all are marked although marks have cut
+// the window to its minimum and no queue is visible, marks tell nothing, until a round has fewer.
+void QueueCongestion::watch_marks() {
+  const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
+  mark_share_ += (marks - mark_share_) / 16;
+  const bool tells_nothing =
+      window_ <= kWindowMin && mark_share_ > kMarkedAlways && queue_ < kMarkedQueue * aim();
+  marks_all_ = marks > kMarkedAlways && (marks_all_ || tells_nothing);
+}
+
 bool QueueCongestion::marks_count() const {
   const double many = std::min(1.0, kMarkedShare / std::sqrt(window_));
   // The window may be small because the receiver serves others first; it is then not cut, so that
   // the sender starts from it when its turn comes.
   return round_.marked > 0 && (round_.limited || window_ > kWindowSmall) &&
-         (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
+         ((!marks_all_ && round_.marked >= many * round_.acked) ||
+          queue_ >= kMarkedQueue * target(window_));
 }
 
 // DCTCP's cut, but no more than empties the queue: if other flows cause the queue and ignore marks,

@@ -49,6 +49,7 @@ class QueueCongestion final : public CongestionControl {
   void decide();
   void on_queue();
   bool stands() const;
+  void watch_marks();
   bool marks_count() const;
   double marked_cut() const;
   bool believable() const;
@@ -75,7 +76,8 @@ class QueueCongestion final : public CongestionControl {
   double window_;
   double answers_waiting_ = 0;  // packets
   bool slow_start_ = true;
-  double mark_share_ = 0;  // smoothed over rounds
+  double mark_share_ = 0;   // smoothed over rounds
+  bool marks_all_ = false;  // the path marks every packet, whatever is sent
   DeliveredLately delivered_;
   double window_before_cut_ = 0;
   int rounds_since_cut_ = 0;
