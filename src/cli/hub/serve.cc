@@ -1,8 +1,8 @@
 // `dlcp-hub serve`: opens the device and the TCP server, and serves until it receives a signal to
 // stop.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ifaddrs.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -170,25 +170,19 @@ class MetricsFile {
 Status choose_processors(const std::vector<int>& processors) {
   if (processors.empty()) return Unit{};
   for (const int processor : processors) {
-    if (processor < 0 || processor >= CPU_SETSIZE)
+    if (processor < 0 || processor >= kProcessorsMax)
       return usage(fmt::format("--cpus {}", processor),
                    "`nproc --all` prints the number of processors");
     if (std::ranges::count(processors, processor) > 1)
       return usage(fmt::format("--cpus names processor {} twice", processor),
                    "each processor has one thread");
   }
-  if (!bind_to(processors))
-    return system_error("--cpus names processors that this process cannot use");
-  // The system leaves out processors that do not exist if others do.
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  (void)::sched_getaffinity(0, sizeof set, &set);
-  for (const int processor : processors)
-    if (!CPU_ISSET(static_cast<std::size_t>(processor), &set))
-      return Error{
-          ErrorCode::kSystem,
-          fmt::format("--cpus names processors that this process cannot use: {}", processor), ""};
-  return Unit{};
+  const std::vector<int> refused = bind_to(processors);
+  if (refused.empty()) return Unit{};
+  return Error{ErrorCode::kSystem,
+               fmt::format("--cpus names processors that this process cannot use: {}",
+                           fmt::join(refused, ", ")),
+               "`taskset -pc $$` prints those that it may use"};
 }
 
 // Locks each page when it is first touched, so that only the memory that jobs use is locked. The

@@ -185,6 +185,7 @@ class Serving(Words):
         Hub(self, "--cpus", ",".join(usable))
         self.refused("--cpus names processors", "--listen", "127.0.0.1:0", "--cpus", "1000", code=3)
         self.refused("cannot use: 1000", "--listen", "127.0.0.1:0", "--cpus", f"{usable[0]},1000", code=3)
+        self.refused("cannot use: 5000", "--listen", "127.0.0.1:0", "--cpus", f"{usable[0]},5000", code=3)
         self.refused("twice", "--listen", "127.0.0.1:0", "--cpus", f"{usable[0]},{usable[0]}")
 
     @unittest.skipIf(SANITIZED, "a sanitizer's mlockall() locks nothing")

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "engine/host/clock.h"
 
@@ -24,12 +25,23 @@ void rest(Duration idle) {
 
 }  // namespace
 
-bool bind_to(const std::vector<int>& processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
+std::vector<int> bind_to(const std::vector<int>& processors) {
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+      CPU_ALLOC(kProcessorsMax), [](cpu_set_t* each) { CPU_FREE(each); });
+  const std::size_t bytes = CPU_ALLOC_SIZE(kProcessorsMax);
+  if (set == nullptr) return processors;
+  CPU_ZERO_S(bytes, set.get());
   for (const int processor : processors)
-    CPU_SET(static_cast<std::size_t>(processor), &set);
-  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+    CPU_SET_S(static_cast<std::size_t>(processor), bytes, set.get());
+  // The system leaves out processors that do not exist if others do.
+  if (::sched_setaffinity(0, bytes, set.get()) != 0 ||
+      ::sched_getaffinity(0, bytes, set.get()) != 0)
+    return processors;
+  std::vector<int> refused;
+  for (const int processor : processors)
+    if (!CPU_ISSET_S(static_cast<std::size_t>(processor), bytes, set.get()))
+      refused.push_back(processor);
+  return refused;
 }
 
 Drivers::Drivers(const std::vector<int>& processors) {
@@ -57,7 +69,7 @@ void Drivers::give(const std::shared_ptr<HubJob>& job) {
 }
 
 void Drivers::run(Driver& driver, int processor) {
-  if (processor >= 0) bind_to({processor});
+  if (processor >= 0) (void)bind_to({processor});
   std::vector<std::shared_ptr<HubJob>> jobs;
   Time moved_at = engine::steady_now();
   while (!ends_) {

@@ -38,7 +38,10 @@ class Drivers {
   std::vector<std::unique_ptr<Driver>> drivers_;
 };
 
-// Binds this thread, and threads that it creates, to these processors. False if the system refuses.
-bool bind_to(const std::vector<int>& processors);
+// Linux has at most 8192 processors (NR_CPUS).
+inline constexpr int kProcessorsMax = 8192;
+// Binds this thread, and threads that it creates, to these processors, which must be less than
+// kProcessorsMax. Returns those that it cannot use.
+std::vector<int> bind_to(const std::vector<int>& processors);
 
 }  // namespace dlcp::cli
