@@ -139,6 +139,7 @@ Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engi
                                                 const engine::Settings& settings) {
   constexpr Duration kSetUpMax = 5s;  // for a switch to answer ranks that all send now
   SwitchGroup::Terms terms;
+  terms.communicator = us.group;
   terms.ranks = us.ranks;
   terms.rank = us.rank;
   terms.setup_timeout = std::min(settings.collnet_timeout, kSetUpMax);

@@ -5,7 +5,6 @@
 
 #include "collective/exchange/watched.h"
 #include "engine/host/clock.h"
-#include "nccl/switch/switch_opening.h"
 
 namespace dlcp::nccl {
 namespace {
@@ -31,7 +30,7 @@ Error length_lost() {
 
 }  // namespace
 
-SwitchGroup::SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line, std::string claim,
+SwitchGroup::SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line, SwitchClaim claim,
                          const Terms& terms)
     : group_(group), line_(std::move(line)), claim_(std::move(claim)), terms_(terms) {
   group_.register_memory(
@@ -41,7 +40,7 @@ SwitchGroup::SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line,
 Result<std::unique_ptr<SwitchGroup>> SwitchGroup::open(engine::Group& group,
                                                        const std::string& name,
                                                        const Terms& terms) {
-  SwitchOpening opening(group, name, terms.ranks, terms.rank);
+  SwitchOpening opening(group, {name, terms.communicator, terms.rank}, terms.ranks);
   auto line = opening.run(terms.setup_timeout, terms.peer_timeout);
   if (!line) return line.error();
   return std::unique_ptr<SwitchGroup>(

@@ -20,6 +20,7 @@
 #include "collective/calls/transfer.h"
 #include "engine/group/group.h"
 #include "nccl/switch/switch_line.h"
+#include "nccl/switch/switch_opening.h"
 #include "util/result.h"
 
 namespace dlcp::nccl {
@@ -27,6 +28,7 @@ namespace dlcp::nccl {
 class SwitchGroup {
  public:
   struct Terms {
+    std::uint64_t communicator = 0;  // NCCL's identifier; 0: unknown
     unsigned ranks = 0;
     unsigned rank = 0;
     Duration setup_timeout{};  // for the switch to answer all ranks
@@ -68,7 +70,7 @@ class SwitchGroup {
   };
   enum class Lengths : std::uint8_t { kUnknown, kVoted, kTold, kNotTold };
 
-  SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line, std::string claim,
+  SwitchGroup(engine::Group& group, std::unique_ptr<SwitchLine> line, SwitchClaim claim,
               const Terms& terms);
 
   Way way_of(const collective::Call& call);
@@ -86,7 +88,7 @@ class SwitchGroup {
 
   engine::Group& group_;
   const std::unique_ptr<SwitchLine> line_;
-  const std::string claim_;
+  const SwitchClaim claim_;
   const Terms terms_;
   std::mutex mutex_;
   std::deque<Entry> entries_;  // the first one has number first_

@@ -36,14 +36,21 @@ SwitchClaims& SwitchClaims::of_process() {
   return *all;
 }
 
-bool SwitchClaims::take(const std::string& name) {
+// Tests run several ranks of one communicator in a process.
+bool SwitchClaims::take(const SwitchClaim& claim) {
   const std::lock_guard lock(mutex_);
-  return taken_.insert(name).second;
+  const auto excludes = [&](const SwitchClaim& each) {
+    const bool is_same = each.communicator == claim.communicator && claim.communicator != 0;
+    return each.name == claim.name && (!is_same || each.rank == claim.rank);
+  };
+  if (std::ranges::any_of(taken_, excludes)) return false;
+  taken_.push_back(claim);
+  return true;
 }
 
-void SwitchClaims::give_back(const std::string& name) {
+void SwitchClaims::give_back(const SwitchClaim& claim) {
   const std::lock_guard lock(mutex_);
-  taken_.erase(name);
+  std::erase(taken_, claim);
 }
 
 void SwitchCard::write(std::span<std::byte, kBytes> to) const {
@@ -64,15 +71,16 @@ SwitchCard SwitchCard::read(std::span<const std::byte, kBytes> from) {
   return card;
 }
 
-SwitchOpening::SwitchOpening(engine::Group& group, std::string name, unsigned ranks, unsigned rank)
-    : group_(group), name_(std::move(name)), ranks_(ranks), rank_(rank) {}
+SwitchOpening::SwitchOpening(engine::Group& group, SwitchClaim wanted, unsigned ranks)
+    : group_(group), claim_(std::move(wanted)), ranks_(ranks), rank_(claim_.rank) {}
 
 SwitchOpening::~SwitchOpening() {
-  if (!claim_.empty()) SwitchClaims::of_process().give_back(claim_);
+  if (has_claim_) SwitchClaims::of_process().give_back(claim_);
 }
 
-std::string SwitchOpening::keep_claim() {
-  return std::exchange(claim_, {});
+SwitchClaim SwitchOpening::keep_claim() {
+  has_claim_ = false;
+  return claim_;
 }
 
 Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Duration peer_timeout) {
@@ -80,7 +88,7 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
   SwitchCard card;
   card.able = line.ok();
   card.why_not = line.ok() ? "" : line.error().what;
-  const auto named = collective::switch_name(name_);
+  const auto named = collective::switch_name(claim_.name);
   card.slots = line.ok() ? std::min(named.ok() ? named.value().slots - 1 : 0u,
                                     std::max(line.value()->packets_held(), 1u))
                          : 0;
@@ -114,7 +122,7 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
 }
 
 Result<std::unique_ptr<SwitchLine>> SwitchOpening::reach() {
-  const auto named = collective::switch_name(name_);
+  const auto named = collective::switch_name(claim_.name);
   if (!named) return named.error();
   if (ranks_ > collective::kSwitchWorkersMax) {
     return Error{ErrorCode::kInvalidUsage,
@@ -123,12 +131,11 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::reach() {
                              ranks_, collective::kSwitchWorkersMax),
                  ""};
   }
-  const std::string claim = fmt::format("{} {}", name_, rank_);
-  if (!SwitchClaims::of_process().take(claim)) {
+  has_claim_ = SwitchClaims::of_process().take(claim_);
+  if (!has_claim_) {
     return Error{ErrorCode::kInvalidUsage,
                  "another communicator of this process uses the switch, which serves only one", ""};
   }
-  claim_ = claim;
   return SwitchLine::open(named.value(), rank_);
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,17 +18,26 @@ namespace dlcp::nccl {
 
 // The switches that this process uses. A switch serves one job at a time: the first packet of a
 // communicator begins a job and ends the previous one. This also holds for the aggregator.
+struct SwitchClaim {
+  std::string name;
+  std::uint64_t communicator = 0;  // NCCL's identifier; 0: unknown, unlike any other
+  unsigned rank = 0;
+
+  bool operator==(const SwitchClaim&) const = default;
+};
+
 class SwitchClaims {
  public:
   // Never destroyed, because NCCL's threads may outlive exit().
   static SwitchClaims& of_process();
 
-  bool take(const std::string& name);  // false: another communicator uses it
-  void give_back(const std::string& name);
+  // False if another communicator of this process uses the switch.
+  bool take(const SwitchClaim& claim);
+  void give_back(const SwitchClaim& claim);
 
  private:
   std::mutex mutex_;
-  std::set<std::string> taken_;
+  std::vector<SwitchClaim> taken_;
 };
 
 // The report of one rank to the others.
@@ -47,7 +55,7 @@ struct SwitchCard {
 
 class SwitchOpening {
  public:
-  SwitchOpening(engine::Group& group, std::string name, unsigned ranks, unsigned rank);
+  SwitchOpening(engine::Group& group, SwitchClaim wanted, unsigned ranks);
   ~SwitchOpening();
   SwitchOpening(const SwitchOpening&) = delete;
   SwitchOpening& operator=(const SwitchOpening&) = delete;
@@ -56,7 +64,7 @@ class SwitchOpening {
   // that has been greeted, or none does.
   Result<std::unique_ptr<SwitchLine>> run(Duration patience, Duration peer_timeout);
   // The caller becomes responsible for giving back the claim of run().
-  std::string keep_claim();
+  SwitchClaim keep_claim();
 
  private:
   Result<std::unique_ptr<SwitchLine>> reach();
@@ -64,10 +72,10 @@ class SwitchOpening {
   Result<std::vector<SwitchCard>> tell_all(const SwitchCard& card);
 
   engine::Group& group_;
-  const std::string name_;
+  const SwitchClaim claim_;
   const unsigned ranks_;
   const unsigned rank_;
-  std::string claim_;  // empty: none
+  bool has_claim_ = false;
 };
 
 }  // namespace dlcp::nccl

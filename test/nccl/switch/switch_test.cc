@@ -259,6 +259,22 @@ TEST_CASE("a second communicator is refused while the first runs, and accepted l
   CHECK(third.connected());
 }
 
+TEST_CASE("a switch is claimed by a communicator, whatever rank this process has in it") {
+  auto& claims = dlcp::nccl::SwitchClaims::of_process();
+  REQUIRE(claims.take({"switch", 5, 0}));
+  CHECK_FALSE(claims.take({"switch", 6, 1}));
+  CHECK_FALSE(claims.take({"switch", 5, 0}));
+  CHECK_FALSE(claims.take({"switch", 0, 1}));
+  CHECK(claims.take({"switch", 5, 1}));
+  CHECK(claims.take({"other", 6, 1}));
+  claims.give_back({"switch", 5, 0});
+  CHECK_FALSE(claims.take({"switch", 6, 1}));
+  claims.give_back({"switch", 5, 1});
+  CHECK(claims.take({"switch", 6, 1}));
+  claims.give_back({"switch", 6, 1});
+  claims.give_back({"other", 6, 1});
+}
+
 TEST_CASE("a switch that stops during a call fails it on all ranks") {
   Server server(2);
   Ranks ranks(std::vector<std::string>(2, server.name()));
