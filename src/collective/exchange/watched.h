@@ -36,6 +36,7 @@ class Watched final : public AllReduce {
 
   std::size_t staging_needed(const Call& call) const override;
   std::optional<std::uint64_t> start(const Call& call) override;
+  std::size_t peers_at_once() const override { return inner_->peers_at_once(); }
   void leave() override { inner_->leave(); }
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;

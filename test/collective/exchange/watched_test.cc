@@ -164,3 +164,23 @@ TEST_CASE("the receives of pauses use part of the staging") {
   const std::size_t alone = Exchange::staging_bytes(Terms{4, 0, 128, 1024}, memory.size());
   CHECK(group.rank(0).staging_needed(call) == alone + 4096);
 }
+
+TEST_CASE("messages may go to as many peers at once as the inner algorithm allows") {
+  struct Several final : AllReduce {
+    std::size_t staging_needed(const Call&) const override { return 0; }
+    std::optional<std::uint64_t> start(const Call&) override { return 0; }
+    std::size_t peers_at_once() const override { return 3; }
+    bool finished(std::uint64_t) const override { return true; }
+    void post_to(Mesh&) override {}
+    void on_done(const Transfer&, std::size_t, std::span<const ByteRange>) override {}
+    bool work() override { return false; }
+    bool busy() const override { return false; }
+    bool idle() const override { return true; }
+    const std::string& disagreement() const override { return none; }
+    std::string none;
+  };
+  std::vector<std::byte> staging(8192);
+  const Watched watched(4, 0, staging,
+                        [](std::span<std::byte>) { return std::make_unique<Several>(); });
+  CHECK(watched.peers_at_once() == 3);
+}
