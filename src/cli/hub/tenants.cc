@@ -72,8 +72,11 @@ Result<Tenants> parse_tenants(std::string_view text, const std::string& path) {
     if (!key) {
       return wrong(
           path, number,
-          fmt::format("the token has {} characters, but it must have 32 hexadecimal digits",
-                      token.size()));
+          token.find('=') != token.npos
+              ? fmt::format("'{}' is in the place of the token; limits need a name", token)
+              : fmt::format("the token has {} characters, but it must have 32 hexadecimal digits "
+                            "that are not all 0",
+                            token.size()));
     }
     tenant->token = *key;
     for (std::string word; words >> word;)

@@ -49,7 +49,10 @@ TEST_CASE("tenants have names, tokens and limits") {
 
 TEST_CASE("a wrong token file is refused with the line, and no token is printed") {
   CHECK(why("a 12") ==
-        "FILE:1: the token has 2 characters, but it must have 32 hexadecimal digits");
+        "FILE:1: the token has 2 characters, but it must have 32 hexadecimal digits that are not "
+        "all 0");
+  CHECK(why("00000000000000010000000000000002 memory=1G") ==
+        "FILE:1: 'memory=1G' is in the place of the token; limits need a name");
   const std::string good = "a 00000000000000010000000000000002";
   CHECK(why(good + " rate=1") == "FILE:1: 'rate=1' is not a valid limit");
   CHECK(why(good + " memory=0") == "FILE:1: 'memory=0' is not a valid limit");
