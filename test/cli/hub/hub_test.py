@@ -92,6 +92,7 @@ class Serving(Words):
         while not metrics.exists() or 'refused_total{reason="stranger"} 1' not in metrics.read_text(encoding="utf-8"):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+        self.assertIn("refused a connection from 127.0.0.1: ", hub.process.stderr.readline())
         text = metrics.read_text(encoding="utf-8")
         self.assertIn('dlcp_hub_jobs{tenant="team-a"} 0\n', text)
         for line in text.splitlines():

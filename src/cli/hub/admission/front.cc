@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <new>
 
+#include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
 #include "util/system/system_text.h"
 
@@ -75,15 +76,19 @@ std::size_t Front::strangers() const {
 // Callers beyond the limit stay in the backlog of the socket.
 void Front::accept() {
   for (std::size_t waiting = strangers(); waiting < strangers_max_; ++waiting) {
-    Fd socket(::accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    datapath::SocketAddress peer;
+    peer.size = sizeof peer.v6;
+    Fd socket(::accept4(door_.socket.get(), &peer.any, &peer.size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.valid()) return pause_door(errno);
+    const auto ip = datapath::ip_address_of(peer.any);
     const int yes = 1;
     (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     const std::uint64_t count = challenges_++;
     const engine::HubChallenge challenge{wire::draw(door_.random, 2 * count),
                                          wire::draw(door_.random, 2 * count + 1)};
-    seats_.push_back({std::move(socket), Caller(challenge), steady_now(), nullptr});
+    seats_.push_back({std::move(socket), ip ? to_string(*ip) : "an unknown address",
+                      Caller(challenge), steady_now(), nullptr});
     send(seats_.back(), seats_.back().caller.challenge());
   }
 }
@@ -113,7 +118,7 @@ void Front::hear(Seat& seat) {
       return let_in(seat);
     case Caller::State::kRefused:
       ++refused_[seat.job != nullptr || seat.caller.tenant() != nullptr ? "wrong" : "stranger"];
-      say_("refused: " + seat.caller.why());
+      say_(fmt::format("refused a connection from {}: {}", seat.from, seat.caller.why()));
       send(seat, seat.caller.refusal());
       return gone(seat);
     case Caller::State::kLeft:
@@ -141,7 +146,8 @@ void Front::let_in(Seat& seat) {
   }
   if (!why.empty()) {
     ++refused_["full"];
-    say_(fmt::format("rank {} of group {:016x} refused: {}", join.us.rank, join.us.group, why));
+    say_(fmt::format("rank {} of group {:016x} refused, at {}: {}", join.us.rank, join.us.group,
+                     seat.from, why));
     send(seat, seat.caller.answer({why, {}}));
     return gone(seat);
   }

@@ -49,6 +49,7 @@ class Front {
  private:
   struct Seat {
     Fd socket;
+    std::string from;  // the caller's address
     Caller caller;
     Time since;
     std::shared_ptr<HubJob> job;  // null: not seated
