@@ -243,6 +243,12 @@ bool Group::close() {
   if (!aborted) {
     exchange_->leave();
     drain();
+    if (!exchange_->idle()) {
+      give_up({ErrorCode::kRemote,
+               "the communicator was closed, but some ranks had not received its last results",
+               "either they stopped, or the network is too slow"});
+      aborted = true;
+    }
   }
   closed_ = true;
   count_callers(-static_cast<int>(calls_.size()));
