@@ -303,12 +303,14 @@ void Registry::on_failure(const Opened& origin, core::ContextId context, const E
 }
 
 void Registry::deliver_copies() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || open_.empty()) return;
   log_ = [](const LogLine&) {};
-  if (open_.empty()) return;
-  const Time end = steady_now() + setup_->value().settings.linger;
+  const Settings& settings = setup_->value().settings;
+  if (settings.protection == wire::Protection::kEncrypted) return;  // libcrypto may have ended
+  const Time end = steady_now() + settings.linger;
   for (const Opened* opened : open_)
-    opened->engine->deliver_copies(end - steady_now());
+    opened->engine->deliver_copies(end);
 }
 
 std::uint64_t Registry::total(core::Counter counter) {

@@ -10,6 +10,9 @@
 namespace dlcp::engine {
 namespace {
 
+constexpr const char* kUndelivered =
+    "the peer did not receive the last messages of a closed connection in time";
+
 // Peers cannot place into receives of the connection when this returns.
 void end_permissions(datapath::Placer* card, const Connection& connection) {
   if (card == nullptr) return;
@@ -78,28 +81,33 @@ void Engine::fail_context(core::ContextId context, const Error& error, bool pass
 }
 
 void Engine::linger(const Linger& most) {
-  wait_until([&](Duration waited) {
-    const bool pending =
-        most.resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
-    return (!pending || waited >= most.closes) &&
-           (!connections_.any_leaves() || waited >= most.copies);
-  });
-}
-
-void Engine::deliver_copies(Duration at_most) {
-  wait_until([&](Duration waited) {
-    return connections_.copy_memory().messages == 0 || waited >= at_most;
-  });
-}
-
-template <class IsOver>
-void Engine::wait_until(const IsOver& is_over) {
-  const Time begun = steady_now();
   constexpr timespec kPause{0, 200'000};
+  const Time begun = steady_now();
+  Time closes_end = begun + most.closes;
   for (;; nanosleep(&kPause, nullptr)) {
     Hold hold(*this);
     step(hold.now());
-    if (is_over(hold.now() - begun)) return;
+    if (connections_.any_leaves(most.context)) {
+      closes_end = hold.now() + most.closes;
+      if (hold.now() < begun + most.copies) continue;
+      notices_.log(LogLevel::kWarn, kUndelivered);
+      failures_.context(hold.now(), most.context, {ErrorCode::kRemote, kUndelivered, ""});
+      take_events(hold.now());
+    }
+    const bool pending =
+        most.resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
+    if (!pending || hold.now() >= closes_end) return flush(hold.now());
+  }
+}
+
+// A signal handler may have called exit() in a thread that holds the lock.
+void Engine::deliver_copies(Time end) {
+  constexpr timespec kPause{0, 200'000};
+  for (; steady_now() < end; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this, std::try_to_lock);
+    if (!hold.held()) continue;
+    step(hold.now());
+    if (connections_.copy_memory().messages == 0) return;
   }
 }
 

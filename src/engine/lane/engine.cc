@@ -266,9 +266,10 @@ void Engine::on_event(Time now, const core::Event& event) {
     return;
   }
   if (Copies::is_name(event.request)) {
-    const Copies::Copy copy = connection->copies.pop(event.request);
-    return monitor_->completed(
-        {connection->context, true, now - copy.sent_at, copy.bytes, 0, {}, 0});
+    const auto copy = connection->copies.take(event.request);
+    if (copy && !connection->leaves)  // its communicator has been reported already
+      monitor_->completed({connection->context, true, now - copy->sent_at, copy->bytes, 0, {}, 0});
+    return;
   }
   Request* request = connection->find(event.request);
   if (request != nullptr &&

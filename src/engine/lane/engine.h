@@ -83,7 +83,7 @@ class Engine {
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error, bool pass_on = false);
   void linger(const Linger& most);
-  void deliver_copies(Duration at_most);  // of all connections
+  void deliver_copies(Time end);  // of all connections; at the end of the process
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context, bool is_over = false);  // is_over: forgets it
   core::Counters counters();
@@ -95,8 +95,6 @@ class Engine {
                         const core::Licence& licence);
   bool post_copy(Time now, Connection& connection, Request& request, const Memory& message);
   void end(Time now, Connection& connection);
-  template <class IsOver>
-  void wait_until(const IsOver& is_over);
   void step(Time now);
   void flush(Time now, Time end = {});  // sends what is queued: a few batches, and more until `end`
   void take_events(Time now);

@@ -81,8 +81,8 @@ void Failures::end(Connection& connection, const Error& error) {
       pump_.forget(connection.id, request.memory);
       if (request.waited_for) presence_.has_got();
     }
-  for (std::size_t i = 0; i < connection.copies.size(); ++i)
-    pump_.forget(connection.id, connection.copies[i].memory());
+  connection.copies.for_each(
+      [&](const Copies::Copy& copy) { pump_.forget(connection.id, copy.memory()); });
   connection.copies.clear();
   connection.fail(error);
 }

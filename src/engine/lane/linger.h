@@ -1,14 +1,15 @@
-// How long a process may wait for its peers when a communicator ends. Peers that have ended, too,
-// or that are alive but slow, are the reason for both limits.
+// How long the end of a communicator may wait for peers.
 #pragma once
 
+#include "core/endpoint_types.h"
 #include "util/time.h"
 
 namespace dlcp::engine {
 
 struct Linger {
+  core::ContextId context = 0;
   Duration closes{0};        // until peers have confirmed that they received everything
-  Duration copies{0};        // until messages have arrived whose sends were done when copied
+  Duration copies{0};        // before that, until copied messages of the context have arrived
   bool resets_only = false;  // `closes` is for resets that have to leave
 };
 

@@ -114,9 +114,9 @@ void Context::object_closed(bool aborted) {
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
-    is_last = --open_objects_ == 0;
+    is_last = --open_objects_ == 0 && (lifetime_ != Lifetime::kUntilFinalize || finished_);
   }
-  if (is_last && lifetime_ != Lifetime::kUntilFinalize) release_ports();
+  if (is_last) release_ports();
   drop_references(1);
 }
 
@@ -184,12 +184,15 @@ void Context::finish() {
   for (const auto& [ticket, pending] : abandoned)
     pending.opening->bundle().close();
   const auto closed = static_cast<int>(abandoned.size());
+  bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
     open_objects_ -= closed;
+    finished_ = true;
+    is_last = open_objects_ == 0;
   }
   abandoned.clear();  // they keep engines alive
-  release_ports();
+  if (is_last) release_ports();
   drop_references(closed + 1);
 }
 
@@ -215,14 +218,17 @@ void Context::release_ports() {
   if (std::string line = summary_line(comm_id_, summary); !line.empty())
     say({engine::LogLevel::kInfo, std::move(line)});
   const auto setup = this->setup();
+  if (!setup->ok()) return;
+  const engine::Settings& settings = setup->value().settings;
+  const Time copies_end = engine::steady_now() + settings.peer_timeout;
   for (const auto& [device, port] : ports) {
     for (const engine::Lane& lane : port.lanes()) {
-      if (!wait)
-        lane.engine->fail_context(id_, {ErrorCode::kInternal, "the communicator was aborted", ""});
-      if (wait && setup->ok())
-        lane.engine->linger({setup->value().settings.linger, setup->value().settings.peer_timeout});
-      else
-        lane.engine->linger({kResetsTake, {}, true});  // the process may end; one reset may be lost
+      if (wait) {
+        lane.engine->linger({id, settings.linger, copies_end - engine::steady_now()});
+      } else {
+        lane.engine->fail_context(id, {ErrorCode::kInternal, "the communicator was aborted", ""});
+        lane.engine->linger({id, kResetsTake, {}, true});  // one reset may be lost
+      }
     }
   }
 }

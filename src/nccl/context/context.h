@@ -81,8 +81,8 @@ class Context {
                                                 const wire::Invitation& listener);
   void forget_pending(std::uint32_t ticket);
 
-  // The owner uses the context no longer: closes pending connections, waits for a bounded time for
-  // peers to confirm, and releases the engines. Deletes the context unless objects are open.
+  // The owner uses it no longer: closes pending connections. With the last object, it waits for a
+  // bounded time for peers to confirm, releases the engines, and is deleted.
   void finish();
 
  private:
@@ -110,7 +110,7 @@ class Context {
   std::map<std::uint32_t, Pending> pending_;  // by ticket
   std::uint32_t next_ticket_;
   int open_objects_ = 0;
-  bool aborted_ = false;
+  bool aborted_ = false, finished_ = false;
   std::atomic<int> references_;  // of the owner, of each object, of closes under way
   std::atomic<std::uint32_t> said_{0};
   std::atomic<bool> may_lose_{false};

@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "engine/engine_pair.h"
+#include "wire/data/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -23,7 +24,11 @@ struct CopyingPair : Pair {
   bool is_done(Request* request, Request::Outcome& outcome) {
     return request->connection->engine->test(*request, outcome) == Request::State::kDone;
   }
-  std::size_t copies() { return sends->copies.size(); }
+  std::size_t copies() {
+    std::size_t count = 0;
+    sends->copies.for_each([&](const engine::Copies::Copy&) { ++count; });
+    return count;
+  }
 };
 
 // Steps both engines until `is_over`, for at most ten seconds.
@@ -56,6 +61,30 @@ TEST_CASE("a short send is done when it is posted, and its memory may be used ag
   CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
   CHECK(in == sent);
   CHECK(run(*pair.a, *pair.b, [&] { return pair.copies() == 0; }));
+  CHECK_FALSE(pair.a->close(pair.sends));
+}
+
+TEST_CASE("copies may arrive in any order, and each is freed when it arrives") {
+  CopyingPair pair;
+  int packets = 0;
+  pair.wire->keep = [&](std::span<const std::byte> datagram) {
+    return !wire::decode_data(datagram) || ++packets != 1;
+  };
+  std::vector<std::vector<std::byte>> sent;
+  Request::Outcome outcome;
+  for (std::size_t i = 0; i < 3; ++i) {
+    sent.push_back(random_bytes(100 + i));
+    REQUIRE(pair.is_done(pair.post(*pair.a, *pair.sends, sent.back()), outcome));
+  }
+  CHECK(run(
+      *pair.a, *pair.b, [&] { return pair.copies() == 1; }));
+  CHECK(run(*pair.a, *pair.b, [&] { return pair.copies() == 0; }));
+  for (const auto& message : sent) {
+    std::vector<std::byte> in(message.size());
+    Request* const receiving = pair.post(*pair.b, *pair.receives, in);
+    CHECK(run(*pair.a, *pair.b, [&] { return pair.is_done(receiving, outcome); }));
+    CHECK(in == message);
+  }
   CHECK_FALSE(pair.a->close(pair.sends));
 }
 
@@ -120,10 +149,36 @@ TEST_CASE("copies that can no longer arrive end the closed connection, but not i
   const Time begun = engine::steady_now();
   std::thread peer(
       [&] { run(*pair.a, *pair.b, [&] { return engine::steady_now() > begun + 500ms; }); });
-  pair.a->linger({0ms, 5s});
+  pair.a->linger({.context = 1, .copies = 5s});
   peer.join();
   CHECK(engine::steady_now() - begun < 4s);
   CHECK_FALSE(other->failed.load());
   REQUIRE(pair.log.size() == 1);
   CHECK(pair.log[0].find("may not have arrived") != std::string::npos);
+}
+
+TEST_CASE("the end of a communicator waits for its own copies, and gives up with a reset") {
+  CopyingPair pair;
+  pair.cut();
+  auto memory = random_bytes(700);
+  Request::Outcome outcome;
+  REQUIRE(pair.is_done(pair.post(*pair.a, *pair.sends, memory), outcome));
+  CHECK_FALSE(pair.a->close(pair.sends));
+  const auto takes = [&](const engine::Linger& most) {
+    const Time begun = engine::steady_now();
+    pair.a->linger(most);
+    return engine::steady_now() - begun;
+  };
+  CHECK(takes({.context = 2, .copies = 5s}) < 1s);  // of another communicator
+  CHECK(pair.log.empty());
+  const Duration waited = takes({.context = 1, .copies = 100ms});
+  CHECK(waited >= 100ms);
+  CHECK(waited < 1500ms);
+  REQUIRE(pair.log.size() == 1);
+  CHECK(pair.log[0].find("did not receive the last messages") != std::string::npos);
+  pair.wire->keep = nullptr;
+  std::vector<std::byte> in(700);
+  Request* const receiving = pair.post(*pair.b, *pair.receives, in);
+  const auto failed = [&] { return pair.b->test(*receiving, outcome) == Request::State::kFailed; };
+  CHECK(run(*pair.a, *pair.b, failed));
 }

@@ -152,7 +152,7 @@ class Stream {
   }
   void close() {
     engine_->close(connection_);
-    engine_->linger({200ms, 200ms});
+    engine_->linger({.closes = 200ms});
   }
 
  private:

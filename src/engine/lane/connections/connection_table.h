@@ -48,7 +48,10 @@ class ConnectionTable {
     leaving_.erase(ready);
     return connection;
   }
-  bool any_leaves() const { return !leaving_.empty(); }
+  bool any_leaves(core::ContextId context) const {
+    return std::ranges::any_of(
+        leaving_, [&](core::ConnectionId id) { return by_id_.at(id)->context == context; });
+  }
 
   std::set<core::ContextId> contexts() const {
     std::set<core::ContextId> contexts;

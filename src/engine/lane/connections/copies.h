@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/endpoint_types.h"
-#include "util/check.h"
 #include "util/memory/ring_queue.h"
 #include "util/time.h"
 
@@ -56,30 +56,34 @@ class Copies {
     copies_.push_back(std::move(copy));
   }
   static bool is_name(core::RequestId name) { return name >= kFirstName; }
-  // The oldest has arrived at the peer.
-  Copy pop(core::RequestId name) {
-    check(!copies_.empty() && copies_.front().name == name, "messages arrive in order");
-    memory_.bytes_used -= copies_.front().bytes;
+  // It has arrived at the peer, in any order. nullopt: there is no such copy any more.
+  std::optional<Copy> take(core::RequestId name) {
+    const std::size_t index = copies_.empty() ? 0 : name - copies_.front().name;
+    if (index >= copies_.size() || copies_[index].data == nullptr) return std::nullopt;
+    memory_.bytes_used -= copies_[index].bytes;
     --memory_.messages;
-    Copy copy = std::move(copies_.front());
-    copies_.pop_front();
+    Copy copy = std::move(copies_[index]);
+    while (!copies_.empty() && copies_.front().data == nullptr)
+      copies_.pop_front();
     return copy;
   }
   void clear() {
     while (!copies_.empty())
-      pop(copies_.front().name);
+      take(copies_.front().name);
   }
-
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t i = 0; i < copies_.size(); ++i)
+      if (copies_[i].data != nullptr) visit(copies_[i]);
+  }
   bool empty() const { return copies_.empty(); }
-  std::size_t size() const { return copies_.size(); }
-  const Copy& operator[](std::size_t index) const { return copies_[index]; }
 
  private:
   static constexpr core::RequestId kFirstName = core::RequestId{1} << 63;
 
   CopyMemory& memory_;
   core::RequestId kept_ = 0;
-  RingQueue<Copy> copies_;  // in the order of sending
+  RingQueue<Copy> copies_;  // in the order of sending; those that have arrived are without data
 };
 
 }  // namespace dlcp::engine
