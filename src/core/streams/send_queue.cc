@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t kGroupBytes = 512 << 10;
 // Messages of at most this length may be sent early in larger numbers: kShortTimes eager_bytes.
 constexpr std::size_t kShortBytes = 8 << 10;
-// Sent messages from the oldest on that has not arrived: an acknowledgement has room to report
-// them, and what it does not report counts as lost.
+// Exact messages that are sent beyond the oldest that has not arrived. An acknowledgement has room
+// to report that many, and what it does not report counts as lost.
 constexpr std::uint64_t kReported = 64;
 constexpr std::size_t kShortTimes = 16;
 
@@ -59,9 +59,9 @@ bool SendQueue::new_allowed() const {
   // The receiver has no room for messages that are further ahead of its posted receives. Messages
   // that it has kept count too, although they are complete here.
   if (next_new_message_ >= posted_ + requests_max_) return false;
-  if (next_new_message_ >= first_ + kReported) return false;
-  if (next_new_message_ < posted_) return true;
   const SendMessage& message = at(next_new_message_);
+  if (next_new_message_ >= first_ + kReported && !message.licensed) return false;
+  if (next_new_message_ < posted_) return true;
   if (message.bytes.size() >= waits_from_ && !message.coding.used()) return false;
   if (eager_sent_bytes_ == 0) return true;
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= early_bytes(message);
