@@ -89,6 +89,9 @@ void add_serve(CLI::App& app, ExitCode& exit_code) {
   add_server_options(verb, options->server);
   add_time(verb, "--idle", options->idle_s, {0, 1e6},
            "Exit if no packet arrives for this time; default: never");
+  add_time(verb, "--keep-for", options->server.keep_for_s, {0, 1e6},
+           "Ignore packets from another address until a worker has been silent for this time; "
+           "default 120");
   add_flag(verb, "--json", options->json, "Print the counters as one JSON object");
   complete(verb,
            "Serves one job. SwitchML has no authentication: only the job's hosts may be able to "

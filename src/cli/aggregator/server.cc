@@ -17,8 +17,6 @@ namespace {
 
 constexpr int kPacketsPerTurn = 256;
 constexpr int kBufferBytes = 8 << 20;
-// Less than ranks wait at set-up, so that the next job on other hosts succeeds.
-constexpr auto kPlaceIsKeptFor = 3s;
 
 std::string text_of(const sockaddr_in6& address) {
   char text[INET6_ADDRSTRLEN] = "";
@@ -147,12 +145,14 @@ bool AggregatorServer::knows(unsigned index, const sockaddr_in6& from) {
   const bool is_first = worker.address.sin6_family == 0;
   const bool is_other = !is_first && std::memcmp(&worker.address.sin6_addr, &from.sin6_addr,
                                                  sizeof from.sin6_addr) != 0;
-  if (is_other && now_ - worker.heard_at < kPlaceIsKeptFor) {
+  const std::chrono::duration<double> silence = now_ - worker.heard_at;
+  if (is_other && silence.count() < keep_for_s_) {
     ++counts_.strangers;
     if (!std::exchange(worker.has_stranger, true))
       news_ += fmt::format(
-          "worker {} is at {}; packets from {} are ignored until it has been silent for {} s\n",
-          index, text_of(worker.address), text_of(from), kPlaceIsKeptFor / 1s);
+          "worker {} is at {}; packets from {} are ignored until it has been silent for {} s "
+          "(--keep-for)\n",
+          index, text_of(worker.address), text_of(from), keep_for_s_);
     return false;
   }
   worker.heard_at = now_;

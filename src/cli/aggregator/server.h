@@ -1,8 +1,8 @@
 // The sockets around collective/switchml/aggregator/switch_aggregator: worker i sends to port P +
 // i, which identifies it, and receives its answers from that port. The first packet at a port fixes
 // the worker's address. Another source port of the same address is a restarted worker; another
-// address is a stranger, unless the worker has been silent for some time: the next job may run on
-// other hosts.
+// address is a stranger, unless the worker has been silent for `keep_for_s`: the next job may run
+// on other hosts.
 #pragma once
 
 #include <netinet/in.h>
@@ -26,6 +26,8 @@ struct ServerOptions {
   collective::AggregatorTerms terms;
   std::uint16_t port = collective::kSwitchPortBase;
   double drop = 0;  // share of the packets dropped here on purpose, in each direction
+  // A worker sends nothing between two sums, for example while its job writes a checkpoint.
+  double keep_for_s = 120;
 };
 
 // A UDP socket with large buffers, on all addresses of the host or on the loopback address only.
@@ -61,7 +63,7 @@ class AggregatorServer {
   };
 
   explicit AggregatorServer(const ServerOptions& options)
-      : drop_(options.drop), aggregator_(options.terms) {}
+      : drop_(options.drop), keep_for_s_(options.keep_for_s), aggregator_(options.terms) {}
 
   bool receive(unsigned index);
   bool knows(unsigned index, const sockaddr_in6& from);
@@ -69,6 +71,7 @@ class AggregatorServer {
   void answer(Worker& worker);
 
   double drop_;
+  double keep_for_s_;
   Rng rng_{1};
   collective::SwitchAggregator aggregator_;
   std::vector<Worker> workers_;

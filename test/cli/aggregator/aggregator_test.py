@@ -109,9 +109,11 @@ class Aggregator(unittest.TestCase):
 
     def test_the_next_job_may_run_on_other_hosts_and_ignored_packets_are_explained(self):
         port = free_ports(2)
-        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s"],
+        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s",
+                               "--keep-for", "1500ms"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
             self.assertIn("ready", server.stderr.readline())
+            started = time.monotonic()
             for own in (("127.0.0.2", "127.0.0.3"), ("127.0.0.3", "127.0.0.2")):
                 first, second = (Worker(self, port + i, own=own[i]) for i in range(2))
                 end = time.monotonic() + 5  # as long as ranks wait at set-up
@@ -126,10 +128,30 @@ class Aggregator(unittest.TestCase):
                         pass
                 else:
                     self.fail(f"no answer for {own}")
-            self.assertIn("worker 0 is at 127.0.0.2; packets from 127.0.0.3 are ignored", server.stderr.readline())
+            self.assertGreaterEqual(time.monotonic() - started, 1.5)
+            self.assertIn("worker 0 is at 127.0.0.2; packets from 127.0.0.3 are ignored until it has been silent for 1.5 s "
+                          "(--keep-for)", server.stderr.readline())
             self.assertIn("worker 1 is at 127.0.0.3; packets from 127.0.0.2 are ignored", server.stderr.readline())
             first.socket.send(b"\x13" + packet(0, 5)[1:] + bytes(192 * 4))
             self.assertIn("it has 256 numbers, but --values is 64", server.stderr.readline())
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=20)
+
+    def test_a_job_that_pauses_for_a_checkpoint_keeps_its_places(self):
+        port = free_ports(2)
+        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            self.assertIn("ready", server.stderr.readline())
+            workers = [Worker(self, port + i) for i in range(2)]
+            for value in (5, 6):
+                for worker in workers:
+                    worker.send(value, value)
+                for worker in workers:
+                    self.assertEqual(worker.answer(), packet(value, 2 * value))
+                if value == 5:
+                    time.sleep(4)
+                    Worker(self, port, own="127.0.0.3").send(0, 1)
+            self.assertIn("silent for 120 s", server.stderr.readline())
             server.send_signal(signal.SIGTERM)
             server.communicate(timeout=20)
 
