@@ -58,34 +58,27 @@ Result<std::unique_ptr<SwitchLine>> SwitchLine::open(const collective::SwitchNam
     return no_way(text,
                   fmt::format("cannot find host '{}': {}", name.host, ::gai_strerror(status)));
   }
-  std::unique_ptr<SwitchLine> line(new SwitchLine(text, list));
-  if (auto taken = line->take_next_address(); !taken) return taken.error();
-  return line;
-}
-
-Status SwitchLine::take_next_address() {
+  std::unique_ptr<SwitchLine> line(new SwitchLine(text));
   int error = 0;
-  for (const addrinfo* each = addresses_.get(); each != nullptr; each = each->ai_next) {
-    const addrinfo& to = *next_;
-    next_ = to.ai_next != nullptr ? to.ai_next : addresses_.get();
-    Fd socket(::socket(to.ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket.valid() || ::connect(socket.get(), to.ai_addr, to.ai_addrlen) != 0) {
+  for (const addrinfo* to = found; to != nullptr; to = to->ai_next) {
+    Fd socket(::socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.valid() || ::connect(socket.get(), to->ai_addr, to->ai_addrlen) != 0) {
       error = errno;
       continue;
     }
     // SO_RCVBUFFORCE exceeds net.core.rmem_max and needs root.
     for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
       (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
-    socket_ = std::move(socket);
-    return Unit{};
+    line->sockets_.push_back(std::move(socket));
   }
-  return no_way(text_, system_text(error));
+  if (line->sockets_.empty()) return no_way(text, system_text(error));
+  return line;
 }
 
 unsigned SwitchLine::packets_held() const {
   int bytes = 0;
   socklen_t size = sizeof bytes;
-  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0) bytes = 0;
+  if (::getsockopt(sockets_[address_].get(), SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0) bytes = 0;
   return static_cast<unsigned>(std::max(bytes / kPacketCost, 1));
 }
 
@@ -140,11 +133,28 @@ Status SwitchLine::drive(Time now) {
 }
 
 void SwitchLine::receive(Time now) {
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    receive_from(i, now);
+    if (greeted_ && sockets_.size() > 1) {
+      Fd right = std::move(sockets_[i]);
+      sockets_.clear();
+      sockets_.push_back(std::move(right));
+      address_ = 0;
+    }
+  }
+  if (worker_ != nullptr && counts().taken > taken_) {
+    taken_ = counts().taken;
+    progress_ = now;
+  }
+}
+
+void SwitchLine::receive_from(std::size_t address, Time now) {
+  const int socket = sockets_[address].get();
   for (bool more = true; more;) {
-    const int count = ::recvmmsg(socket_.get(), received_.headers.data(), kBatch, 0, nullptr);
+    const int count = ::recvmmsg(socket, received_.headers.data(), kBatch, 0, nullptr);
     if (count < 0) {
       more = errno == ECONNREFUSED || errno == EINTR;
-      on_error(errno, now);
+      on_error(address, errno, now);
       continue;
     }
     for (int i = 0; i < count; ++i) {
@@ -159,10 +169,6 @@ void SwitchLine::receive(Time now) {
     }
     more = count == static_cast<int>(kBatch);
   }
-  if (worker_ != nullptr && counts().taken > taken_) {
-    taken_ = counts().taken;
-    progress_ = now;
-  }
 }
 
 void SwitchLine::transmit(Time now) {
@@ -176,30 +182,31 @@ void SwitchLine::transmit(Time now) {
       ++count;
     }
     // Packets that the kernel does not accept are lost and sent again.
-    if (count > 0 &&
-        ::sendmmsg(socket_.get(), sent_.headers.data(), static_cast<unsigned>(count), 0) < 0)
-      on_error(errno, now);
+    if (count > 0 && ::sendmmsg(sockets_[address_].get(), sent_.headers.data(),
+                                static_cast<unsigned>(count), 0) < 0)
+      on_error(address_, errno, now);
   }
 }
 
 void SwitchLine::say_hello(Time now) {
   asked_ = now;
   unanswered_ = std::min(unanswered_, now);
-  if (::send(socket_.get(), hello_->packet().data(), hello_->packet().size(), 0) < 0)
-    on_error(errno, now);
+  const auto packet = hello_->packet();
+  if (::send(sockets_[address_].get(), packet.data(), packet.size(), 0) < 0)
+    on_error(address_, errno, now);
 }
 
 // Handles an error that the kernel reports about an earlier packet.
-void SwitchLine::on_error(int error, Time now) {
+void SwitchLine::on_error(std::size_t address, int error, Time now) {
   if (error == ECONNREFUSED) refused_ = std::min(refused_, now);
   const bool is_lost = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
-  if (is_lost && !greeted_) use_next_address(now);
+  if (is_lost && !greeted_ && address == address_) use_next_address(now);
 }
 
 // The switch may listen on another address of its host, or begin to listen on this one later.
 void SwitchLine::use_next_address(Time now) {
   taken_at_ = now;
-  if (addresses_->ai_next != nullptr) (void)take_next_address();
+  address_ = (address_ + 1) % sockets_.size();
 }
 
 void SwitchLine::on_heard(Time now) {

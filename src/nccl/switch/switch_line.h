@@ -3,7 +3,6 @@
 // it sends a query to test that the switch still answers.
 #pragma once
 
-#include <netdb.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -59,24 +58,23 @@ class SwitchLine {
     std::array<mmsghdr, kBatch> headers;
   };
 
-  SwitchLine(std::string text, std::shared_ptr<const addrinfo> addresses)
-      : text_(std::move(text)), addresses_(std::move(addresses)), next_(addresses_.get()) {}
+  explicit SwitchLine(std::string text) : text_(std::move(text)) {}
 
-  // Takes the next address of the switch's host to which there is a route; begins again after the
-  // last one.
-  Status take_next_address();
   void receive(Time now);
+  void receive_from(std::size_t address, Time now);
   void transmit(Time now);
   void say_hello(Time now);
   void on_heard(Time now);
-  void on_error(int error, Time now);
+  void on_error(std::size_t address, int error, Time now);
   void use_next_address(Time now);
   Status check(Time now);
 
-  Fd socket_;
+  // One for each address of the switch's host to which there is a route. The switch may answer at
+  // an address that greet() has left, when the last rank has sent its hello there. Once greeted,
+  // only the socket that received the answer is left.
+  std::vector<Fd> sockets_;
+  std::size_t address_ = 0;  // that packets are sent to; index of sockets_
   const std::string text_;
-  const std::shared_ptr<const addrinfo> addresses_;
-  const addrinfo* next_;  // of the addresses
   Batch received_;
   Batch sent_;
   std::unique_ptr<collective::SwitchHello> hello_;

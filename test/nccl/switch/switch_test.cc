@@ -14,6 +14,25 @@ using dlcp::nccl::ResultCode;
 
 constexpr double kBound = 16.0 * 64 / std::numeric_limits<std::int32_t>::max() * 16;
 
+std::string port_of(const Server& server) {
+  return server.name().substr(server.name().find(':') + 1);
+}
+
+// Sockets that never answer, at the ports of ranks 0 and 1 of the first of kTwoAddresses.
+std::vector<dlcp::Fd> silent_address(const Server& server) {
+  std::vector<dlcp::Fd> sockets;
+  for (int rank = 0; rank < 2; ++rank) {
+    sockets.emplace_back(::socket(AF_INET, SOCK_DGRAM, 0));
+    sockaddr_in first{};
+    first.sin_family = AF_INET;
+    first.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port_of(server)) + rank));
+    first.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    REQUIRE(::bind(sockets.back().get(), reinterpret_cast<const sockaddr*>(&first), sizeof first) ==
+            0);
+  }
+  return sockets;
+}
+
 }  // namespace
 
 TEST_CASE("float32 sums use the switch, others use direct exchange, in any order of calls") {
@@ -180,21 +199,9 @@ TEST_CASE("a rank that fails while the others sum in the switch ends their calls
 
 TEST_CASE("a switch is reached if only one of its host name's addresses answers") {
   Server server(2);  // at 127.0.0.1, the second address of this name
-  const std::string name = server.name();
   std::vector<dlcp::Fd> silent;
-  if (GENERATE(false, true)) {  // the first address rejects packets, or drops them
-    const int port = std::stoi(name.substr(name.find(':') + 1));
-    for (int rank = 0; rank < 2; ++rank) {
-      silent.emplace_back(::socket(AF_INET, SOCK_DGRAM, 0));
-      sockaddr_in first{};
-      first.sin_family = AF_INET;
-      first.sin_port = htons(static_cast<std::uint16_t>(port + rank));
-      first.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-      REQUIRE(::bind(silent.back().get(), reinterpret_cast<const sockaddr*>(&first),
-                     sizeof first) == 0);
-    }
-  }
-  Ranks ranks(std::vector<std::string>(2, kTwoAddresses + name.substr(name.find(':'))));
+  if (GENERATE(false, true)) silent = silent_address(server);  // else it rejects packets
+  Ranks ranks(std::vector<std::string>(2, kTwoAddresses + (":" + port_of(server))));
   REQUIRE(ranks.connected());
   Floats floats(2, 1000, DataType::kFloat32);
   Calls calls(ranks);
@@ -203,6 +210,32 @@ TEST_CASE("a switch is reached if only one of its host name's addresses answers"
   REQUIRE(calls.finish());
   CHECK(floats.worst() <= kBound);
   CHECK(ranks.comm(0).by_switch->counts().by_switch == 1);
+}
+
+TEST_CASE("a rank that has left the right address accepts the answer that arrives there later") {
+  Server server(2);
+  const auto silent = silent_address(server);
+  const auto name = dlcp::collective::switch_name(kTwoAddresses + (":" + port_of(server)));
+  std::vector<std::unique_ptr<dlcp::nccl::SwitchLine>> lines;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    lines.push_back(dlcp::nccl::SwitchLine::open(name.value(), rank).value());
+    dlcp::collective::SwitchHello::Terms terms;
+    terms.rank = rank;
+    lines.back()->join(terms, 2s);
+  }
+  const dlcp::Time begin{1h};
+  for (const auto time : {0s, 1s, 2s})  // the silent address, the right one, the silent one
+    REQUIRE_FALSE(lines[0]->greet(begin + time).value());
+  for (const auto time : {0s, 1s})
+    REQUIRE_FALSE(lines[1]->greet(begin + time).value());
+  bool greeted[2] = {};
+  for (int i = 0; i < 500 && !(greeted[0] && greeted[1]); ++i) {
+    std::this_thread::sleep_for(1ms);
+    greeted[0] = lines[0]->greet(begin + 2s + i * 1ms).value();
+    greeted[1] = lines[1]->greet(begin + 1s + i * 1ms).value();
+  }
+  CHECK(greeted[1]);
+  CHECK(greeted[0]);
 }
 
 TEST_CASE("an unusable switch is refused on all ranks with the reason") {
