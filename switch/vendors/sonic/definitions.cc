@@ -181,11 +181,12 @@ class DefinitionBuilder {
     }
   }
 
-  // The site's queues of its classes. Without an imported map, they are those of the plan.
+  // The site's queues of its classes. Without an imported map, they are those of the plan. Classes
+  // above 7 have a row only if the intent declares one: an ASIC may have eight classes.
   Json site_queues() const {
     Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);
     for (std::size_t c = 0; document_.queue_map.empty() && c < kTrafficClassesMax; ++c)
-      if (c < kQueueCount || plan_.site->class_to_queue[c])
+      if (c < kQueueCount || (!plan_.site->imported && plan_.site->class_to_queue[c]))
         queues[std::to_string(c)] =
             std::to_string(queue_of_class(*plan_.site, static_cast<std::uint8_t>(c)));
     return queues;

@@ -317,6 +317,8 @@ TEST_CASE("every port gets a queue map, because a port without one sends all pac
     const Json& map = after["TC_TO_QUEUE_MAP"]["DLCP-map"];
     CHECK(map["5"] == "5");
     CHECK(map["3"] == "0");
+    CHECK(map.size() == 8);
+    CHECK(applied(after, render_ok(plan_of(after))) == after);
   }
   SECTION("several classes without a map are refused") {
     Json before = leaf();
