@@ -148,9 +148,13 @@ for step in "${todo[@]}"; do
   patch=${step%%$'\t'*}
   ports=${step#*$'\t'}
   if [ -n "$drain" ] && [ -z "$drained" ] && [ -n "$ports" ]; then
-    as_root TSA || revert_run "TSA was refused"
-    : >"$here/drained"  # by this script: a later run of it, as a rollback, ends the drain
-    drained=yes
+    as_root TSA
+    failed=$?
+    if [ $failed -eq 0 ] || is_drained; then  # TSA may fail after it has drained the switch
+      : >"$here/drained"  # by this script: a later run of it, as a rollback, ends the drain
+      drained=yes
+    fi
+    if [ $failed -ne 0 ]; then revert_run "TSA ${interrupted:+was interrupted or }failed"; fi
   fi
   echo "$verb: $(basename "$patch") $ports"
   done+=("$patch")

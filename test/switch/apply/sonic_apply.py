@@ -51,14 +51,16 @@ with open(state / "log", "a") as log:
     print(pathlib.Path(sys.argv[0]).name, *sys.argv[1:], file=log)
 if sys.argv[0].endswith("sonic-cfggen"):
     print(config_file.read_text())
-elif sys.argv[0].endswith(("TSA", "TSB")):
-    pass
+elif sys.argv[0].endswith("TSA"):
+    (state / "drained").touch()
+elif sys.argv[0].endswith("TSB"):
+    (state / "drained").unlink()
 elif sys.argv[1] == "checkpoint":
     shutil.copy(config_file, state / (sys.argv[2] + ".cp"))
 elif sys.argv[1] == "rollback":
     shutil.copy(state / (sys.argv[2] + ".cp"), config_file)
 elif sys.argv[0].endswith("sonic-db-cli") and sys.argv[2] == "HGET":
-    print(os.environ.get("DRAINED", "false"))
+    print("true" if (state / "drained").exists() else "false")
 elif sys.argv[0].endswith("sonic-db-cli"):
     table, key = sys.argv[3].split("|", 1)
     config = json.loads(config_file.read_text())
@@ -162,9 +164,11 @@ def main():
 
     # A switch in maintenance stays so. A lost terminal reverts the run, and ends the drain.
     (switch.root / "log").write_text("")
-    result = switch.run("apply.sh", "--drain", DRAINED="true")
+    (switch.root / "drained").touch()
+    result = switch.run("apply.sh", "--drain")
     expect(result.returncode == 0 and switch.config() == planned, "a drained switch is changed", result)
     expect("TS" not in switch.log() and "stays so" in result.stdout, "it is not undrained", result)
+    (switch.root / "drained").unlink()
     switch.put(imported)
     (switch.root / "log").write_text("")
     (switch.folder / "recorded.sh").write_text('echo $$ >"$STATE/script"; exec bash "$(dirname "$0")/apply.sh" "$@"\n')
@@ -178,7 +182,18 @@ def main():
     result = switch.run("apply.sh", "--drain")
     expect(result.returncode == 4 and switch.config() == imported, "a refused drain reverts the definitions", result)
     expect(not (switch.folder / "drained").exists(), "no mark is left", result)
-    switch.add_tool("TSA", SIMULATION)
+    switch.add_tool("TSA", SIMULATION + "sys.exit(1)\n")
+    result = switch.run("apply.sh", "--drain")
+    expect(result.returncode == 4 and switch.config() == imported, "a failed drain reverts the definitions", result)
+    expect(not (switch.root / "drained").exists(), "it is undrained", result)
+    expect(not (switch.folder / "drained").exists(), "no mark is left", result)
+    switch.add_tool("TSB", "#!/bin/sh\nexit 1\n")
+    switch.run("apply.sh", "--drain")
+    expect((switch.root / "drained").exists(), "the switch stays drained if TSB fails, too")
+    for tool in ("TSA", "TSB"):
+        switch.add_tool(tool, SIMULATION)
+    result = switch.run("apply.sh", "--drain")
+    expect(result.returncode == 0 and not (switch.root / "drained").exists(), "a later run ends the drain", result)
 
     # Changes by others in the meantime are kept: only the rows of this run are reverted.
     switch.put(imported)
