@@ -141,11 +141,13 @@ rollback_port() { # PORT SNAPSHOT
   say "$1: restored"
 }
 
-apply_forwarding() { # saves each setting before it is changed
+# Saves each setting before it is changed. An empty record counts as none: earlier versions of this script left one
+# for a setting that the kernel did not have.
+apply_forwarding() {
   local setting name before
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
-    if [ ! -e "$state/$name" ]; then
+    if [ ! -s "$state/$name" ]; then
       before=$(sysctl -n "$name" 2>/dev/null) || continue # the kernel does not have it, as without IPv6
       echo "$before" >"$state/$name"
     fi
@@ -157,7 +159,10 @@ rollback_forwarding() {
   local setting name now
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
-    [ -e "$state/$name" ] || continue
+    if [ ! -s "$state/$name" ]; then
+      rm -f "$state/$name"
+      continue
+    fi
     now=$(sysctl -n "$name")
     if [ "$now" = "${setting#*=}" ]; then
       sysctl -qw "$name=$(<"$state/$name")" || return 1

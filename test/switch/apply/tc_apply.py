@@ -73,6 +73,16 @@ def main():
     expect(result.returncode == 0 and not ports() and setting(IPV4) == "0", "rollback restores all", result)
     expect(not result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
 
+    # An empty record, as earlier versions left for a setting that the kernel does not have.
+    (saved / "leaf").mkdir()
+    (saved / "leaf" / IPV6).touch()
+    result = switch.run("dlcp-qos.sh", "apply")
+    expect(result.returncode == 0 and ports() == ["port.p0", "port.p1"], "apply ignores an empty record", result)
+    (switch.root / IPV6).write_text("1\n")  # the kernel has IPv6 since then
+    result = switch.run("dlcp-qos.sh", "rollback")
+    expect(result.returncode == 0 and not ports() and setting(IPV6) == "1", "so does rollback", result)
+    expect(not result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
+
     # A failed run leaves nothing of its own.
     (switch.root / IPV6).write_text("0\n")
     result = switch.run("dlcp-qos.sh", "apply", READ_ONLY=IPV6)
