@@ -262,7 +262,7 @@ PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   if (report.from == to_string(address_.ip)) report.from.clear();
   if (report.kind != PathReport::Kind::kNothing) return report;
   const bool had_errors = counters_.tx_error_unreachable != 0 || counters_.tx_error_other != 0;
-  if (had_errors && interface_of(address_.ip).empty())
+  if (had_errors && is_gone(address_.ip))
     return {PathReport::Kind::kNoAddress, to_string(address_.ip), now_};
   if (had_errors && !theirs->ip.is_link_local() && !find_route({theirs->ip, address_.ip, 0}))
     return {PathReport::Kind::kNoRoute, {}, now_};

@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "datapath/udp/interfaces/interfaces.h"
+#include "no_open_files.h"
 
 namespace dlcp::datapath::test {
 namespace {
@@ -236,6 +237,17 @@ TEST_CASE("properties missing in sysfs keep a sensible default") {
   const InterfaceProperties absent = read_properties("absent0", sys.root());
   CHECK(absent.speed_mbps == 10000);
   CHECK(absent.guid != veth.guid);
+}
+
+TEST_CASE("an address is not reported as gone where the addresses cannot be read") {
+  const IpAddress other = parse_ip_address("192.0.2.77").value();  // reserved for documentation
+  CHECK(is_gone(other));
+  bool was_gone = true;
+  {
+    const dlcp::test::NoOpenFiles limit;
+    was_gone = is_gone(other);
+  }
+  CHECK_FALSE(was_gone);
 }
 
 TEST_CASE("this host's loopback is listed with its address and its MTU") {

@@ -128,6 +128,18 @@ bool joins_no_link(const std::filesystem::path& bridge) {
   return true;
 }
 
+// The interface with the address; empty if none has it.
+std::string name_with(const IfaddrsList& list, const IpAddress& ip) {
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
+    const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
+    if (entry->ifa_addr == nullptr) continue;
+    const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
+    if (found && (*found == ip || (has_loopback && ip.is_loopback())))
+      return interface_name(*entry);
+  }
+  return {};
+}
+
 }  // namespace
 
 int preference_of(const IpAddress& ip, const AddressState& state) {
@@ -231,15 +243,12 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
 
 std::string interface_of(const IpAddress& ip) {
   const Result<IfaddrsList> list = read_addresses();
-  if (!list) return {};
-  for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
-    const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
-    if (entry->ifa_addr == nullptr) continue;
-    const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
-    if (found && (*found == ip || (has_loopback && ip.is_loopback())))
-      return interface_name(*entry);
-  }
-  return {};
+  return list ? name_with(list.value(), ip) : std::string();
+}
+
+bool is_gone(const IpAddress& ip) {
+  const Result<IfaddrsList> list = read_addresses();
+  return list && name_with(list.value(), ip).empty();
 }
 
 Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip) {

@@ -92,6 +92,8 @@ bool is_container_link(std::string_view name);
 
 // The name of the interface with address `ip`; empty if there is none.
 std::string interface_of(const IpAddress& ip);
+// True if no interface of this host has the address; false also if the list cannot be read.
+bool is_gone(const IpAddress& ip);
 
 // The MTU of the named interface or, if the name is empty, of the one with address `ip`.
 Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip);
