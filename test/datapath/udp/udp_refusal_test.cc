@@ -1,5 +1,8 @@
 // ICMP errors from peers' hosts for closed ports, over the kernel's loopback.
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,6 +86,45 @@ TEST_CASE("a rejection by this host is reported with the time at which it happen
   CHECK(rejected.from.empty());
   CHECK(rejected.at == time_from_ns(5));
   CHECK(send_to("127.0.0.2", time_from_ns(9)).at == time_from_ns(5));
+}
+
+TEST_CASE("an ICMPv6 rejection of one peer's packets loses no packet to another peer") {
+  const auto sender = open_datapath(loopback_options(IpFamily::kV6));
+  const auto receiver = open_datapath(loopback_options(IpFamily::kV6));
+  if (!sender || !receiver) return;
+  const int raw = ::socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6);
+  if (raw < 0) return;  // not permitted
+  // Administratively prohibited, quoting the headers of a packet from the first path to port 9.
+  struct {
+    icmp6_hdr icmp{};
+    ip6_hdr ip{};
+    udphdr udp{};
+    std::array<std::byte, 8> payload{};
+  } message;
+  message.icmp.icmp6_type = ICMP6_DST_UNREACH;
+  message.icmp.icmp6_code = ICMP6_DST_UNREACH_ADMIN;
+  message.ip.ip6_vfc = 6 << 4;
+  constexpr std::size_t kUdpBytes = sizeof message.udp + sizeof message.payload;
+  message.ip.ip6_plen = htons(kUdpBytes);
+  message.ip.ip6_nxt = IPPROTO_UDP;
+  message.ip.ip6_src = message.ip.ip6_dst = in6addr_loopback;
+  message.udp.source = htons(sender->port_of(0));
+  message.udp.dest = htons(9);
+  message.udp.len = htons(kUdpBytes);
+  sockaddr_in6 to{};
+  to.sin6_family = AF_INET6;
+  to.sin6_addr = in6addr_loopback;
+  const ssize_t sent =
+      ::sendto(raw, &message, sizeof message, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  ::close(raw);
+  REQUIRE(sent == static_cast<ssize_t>(sizeof message));
+  Packets packets(receiver->local_address());
+  packets.add(100);
+  REQUIRE(sender->send(packets.all()) == 1);
+  CHECK(receive_count(*receiver, 1).size() == 1);
+  CHECK(sender->counters().tx_error_not_permitted == 0);
+  CHECK_FALSE(sender->take_refused_peer().has_value());
+  CHECK_FALSE(wait_for_refusal(*sender).empty());  // the error did reach the sending socket
 }
 
 TEST_CASE("a forged ICMP error about a receiving port leaves nothing to read") {

@@ -55,7 +55,8 @@ constexpr int kStaleErrorsMax = 4;  // per call, because new errors may arrive c
 
 bool may_be_stale(int error) {
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
-         error == EPROTO || error == EMSGSIZE || error == ENOPROTOOPT || error == EOPNOTSUPP;
+         error == EPROTO || error == EMSGSIZE || error == ENOPROTOOPT || error == EOPNOTSUPP ||
+         error == EACCES;  // ICMPv6: administratively prohibited
 }
 
 bool is_would_block(int error) {
