@@ -84,7 +84,9 @@ class Datapath {
   // The last report of the network or of this host's kernel about packets to that peer.
   virtual PathReport last_report(const wire::EndpointAddress&) const { return {}; }
   // A peer to which this host's kernel has refused to send since the last call, if there is one.
-  virtual std::optional<wire::EndpointAddress> take_refused_peer() { return std::nullopt; }
+  virtual std::optional<RefusedPeer> take_refused_peer() { return std::nullopt; }
+  // Why the kernel refused it: kNothing if no cause on this host explains that error.
+  virtual PathReport report_of(const RefusedPeer&) const { return {}; }
 
   // A descriptor that is readable (EPOLLIN) while packets are available; -1 if there is none (sim).
   virtual int wait_descriptor() const = 0;

@@ -31,9 +31,8 @@ class ForwardingDatapath : public Datapath {
   PathReport last_report(const wire::EndpointAddress& peer) const override {
     return inner_.last_report(peer);
   }
-  std::optional<wire::EndpointAddress> take_refused_peer() override {
-    return inner_.take_refused_peer();
-  }
+  std::optional<RefusedPeer> take_refused_peer() override { return inner_.take_refused_peer(); }
+  PathReport report_of(const RefusedPeer& peer) const override { return inner_.report_of(peer); }
   std::span<const std::byte> next_refused() override { return inner_.next_refused(); }
   int wait_descriptor() const override { return inner_.wait_descriptor(); }
   bool arm() override { return inner_.arm(); }

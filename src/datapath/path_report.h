@@ -1,10 +1,11 @@
-// A report of the network, or of this host's kernel, about packets that were not delivered.
+// Reports of the network, or of this host's kernel, about packets that were not delivered.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "util/time.h"
+#include "wire/packet.h"
 
 namespace dlcp::datapath {
 
@@ -21,6 +22,12 @@ struct PathReport {
   Kind kind = Kind::kNothing;
   std::string from;  // address of the reporting host; empty: this host
   Time at{};         // time of the engine's step that read it
+};
+
+// A peer to which this host's kernel has refused to send.
+struct RefusedPeer {
+  wire::EndpointAddress address;
+  int error = 0;  // errno of the refused send
 };
 
 }  // namespace dlcp::datapath

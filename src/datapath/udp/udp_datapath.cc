@@ -104,6 +104,10 @@ Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   return wanted;
 }
 
+PathReport::Kind kind_of_rejection(int error) {
+  return error == EACCES ? PathReport::Kind::kProhibited : PathReport::Kind::kNotPermitted;
+}
+
 }  // namespace
 
 std::size_t udp_mtu_min(IpFamily family) {
@@ -261,16 +265,25 @@ PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   PathReport report = refusals_.last_report(*theirs);
   if (report.from == to_string(address_.ip)) report.from.clear();
   if (report.kind != PathReport::Kind::kNothing) return report;
-  const bool had_errors = counters_.tx_error_unreachable != 0 || counters_.tx_error_other != 0;
-  if (had_errors && is_gone(address_.ip))
-    return {PathReport::Kind::kNoAddress, to_string(address_.ip), now_};
-  if (had_errors && !theirs->ip.is_link_local() && !find_route({theirs->ip, address_.ip, 0}))
-    return {PathReport::Kind::kNoRoute, {}, now_};
+  if (counters_.tx_error_unreachable != 0 || counters_.tx_error_other != 0)
+    report = missing_for(theirs->ip);
+  if (report.kind != PathReport::Kind::kNothing) return report;
   if (counters_.tx_error_not_permitted != 0)
-    return {sender_.not_permitted_error() == EACCES ? PathReport::Kind::kProhibited
-                                                    : PathReport::Kind::kNotPermitted,
-            {},
-            not_permitted_at_};
+    return {kind_of_rejection(sender_.not_permitted_error()), {}, not_permitted_at_};
+  return {};
+}
+
+PathReport UdpDatapath::report_of(const RefusedPeer& peer) const {
+  const auto theirs = decode_device_address(peer.address);
+  if (!theirs) return {};
+  if (peer.error == EPERM || peer.error == EACCES) return {kind_of_rejection(peer.error), {}, now_};
+  return missing_for(theirs->ip);
+}
+
+PathReport UdpDatapath::missing_for(const IpAddress& peer) const {
+  if (is_gone(address_.ip)) return {PathReport::Kind::kNoAddress, to_string(address_.ip), now_};
+  if (!peer.is_link_local() && !find_route({peer, address_.ip, 0}))
+    return {PathReport::Kind::kNoRoute, {}, now_};
   return {};
 }
 

@@ -59,9 +59,8 @@ class UdpDatapath final : public Datapath {
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   std::span<const std::byte> next_refused() override;
   PathReport last_report(const wire::EndpointAddress& peer) const override;
-  std::optional<wire::EndpointAddress> take_refused_peer() override {
-    return sender_.take_refused();
-  }
+  std::optional<RefusedPeer> take_refused_peer() override { return sender_.take_refused(); }
+  PathReport report_of(const RefusedPeer& peer) const override;
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const DeviceAddress& address() const { return address_; }
@@ -73,6 +72,9 @@ class UdpDatapath final : public Datapath {
   UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max, Egress egress,
               std::vector<UdpSocket> sockets, std::vector<UdpSocket> receiving,
               std::unique_ptr<BurstReceiver> receiver);
+
+  // Whether this host has lost its address, or has no route to the peer; queries the kernel.
+  PathReport missing_for(const IpAddress& peer) const;
 
   std::vector<UdpSocket> sockets_;    // of the paths; they only send
   std::vector<UdpSocket> receiving_;  // their ports are in address_

@@ -117,19 +117,17 @@ Error explain(const PeerTrouble& trouble) {
 }
 
 std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
-                                  const wire::EndpointAddress& peer) {
+                                  const datapath::RefusedPeer& peer) {
   PeerTrouble trouble;
-  trouble.peer = datapath.describe(peer);
-  trouble.report = datapath.last_report(peer);
-  if (const auto address = datapath::decode_device_address(peer))
-    trouble.host = to_string(address->ip);
+  trouble.report = datapath.report_of(peer);
   const Kind kind = trouble.report.kind;
-  const bool forbidden = kind == Kind::kNotPermitted || kind == Kind::kProhibited;
-  const bool is_own = kind == Kind::kNoAddress || trouble.report.from.empty();
-  if (!is_own || !(forbidden || kind == Kind::kNoRoute || kind == Kind::kNoAddress))
-    return std::nullopt;
+  if (kind == Kind::kNothing) return std::nullopt;
+  trouble.peer = datapath.describe(peer.address);
+  if (const auto address = datapath::decode_device_address(peer.address))
+    trouble.host = to_string(address->ip);
+  const bool is_forbidden = kind == Kind::kNotPermitted || kind == Kind::kProhibited;
   const auto [report, causes] = explanation_of(trouble);
-  return LogLine{forbidden ? LogLevel::kWarn : LogLevel::kInfo,
+  return LogLine{is_forbidden ? LogLevel::kWarn : LogLevel::kInfo,
                  fmt::format("cannot send to {}: {}; {}", trouble.peer, report, causes)};
 }
 

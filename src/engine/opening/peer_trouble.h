@@ -35,6 +35,6 @@ PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& cl
 // this host only answers, no connection ends here that could report it. A missing route is not a
 // warning, because another pair of addresses may have one.
 std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
-                                  const wire::EndpointAddress& peer);
+                                  const datapath::RefusedPeer& peer);
 
 }  // namespace dlcp::engine

@@ -92,7 +92,7 @@ TEST_CASE("an error of one peer's route leaves the routes to other peers known")
 }
 
 TEST_CASE("a device whose address was removed reports this, and the peer that gets nothing") {
-  PathReport before, after;
+  PathReport before, after, reason;
   bool refused_before = true;
   bool is_named = false;
   bool is_named_again = true;
@@ -112,7 +112,9 @@ TEST_CASE("a device whose address was removed reports this, and the peer that ge
     succeeds("ip addr del 10.20.1.1/24 dev e1");
     datapath->send(packets.all());
     after = datapath->last_report(to);
-    is_named = datapath->take_refused_peer() == to;
+    const auto refused = datapath->take_refused_peer();
+    is_named = refused && refused->address == to;
+    if (refused) reason = datapath->report_of(*refused);
     is_named_again = datapath->take_refused_peer().has_value();
   });
   if (!ran) {
@@ -124,6 +126,7 @@ TEST_CASE("a device whose address was removed reports this, and the peer that ge
   CHECK(after.from == "10.20.1.1");
   CHECK_FALSE(refused_before);
   CHECK(is_named);
+  CHECK(reason.kind == PathReport::Kind::kNoAddress);
   CHECK_FALSE(is_named_again);
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "catch.h"
 #include "datapath/udp/udp_datapath.h"
@@ -86,6 +87,37 @@ TEST_CASE("a rejection by this host is reported with the time at which it happen
   CHECK(rejected.from.empty());
   CHECK(rejected.at == time_from_ns(5));
   CHECK(send_to("127.0.0.2", time_from_ns(9)).at == time_from_ns(5));
+}
+
+TEST_CASE("a refused send is explained by its own error, not by an earlier one") {
+  const auto sender = open_datapath(loopback_options());
+  REQUIRE(sender);
+  const auto address_of = [](const char* text) {
+    DeviceAddress address;
+    address.ip = parse_ip_address(text).value();
+    address.add(LocatorKind::kUdpPort, 50'000);
+    return encode(address);
+  };
+  Packets packets(address_of("127.255.255.255"));  // a broadcast: EACCES
+  packets.add(100);
+  REQUIRE(sender->send(packets.all()) == 1);
+  const auto refused = sender->take_refused_peer();
+  REQUIRE(refused);
+  CHECK(refused->address == address_of("127.255.255.255"));
+  CHECK(refused->error == EACCES);
+  CHECK(sender->report_of(*refused).kind == PathReport::Kind::kProhibited);
+
+  const auto other = address_of("127.0.0.2");
+  CHECK(sender->last_report(other).kind == PathReport::Kind::kProhibited);  // the earlier one
+  CHECK(sender->report_of({other, EHOSTUNREACH}).kind == PathReport::Kind::kNothing);
+  CHECK(sender->report_of({other, EPERM}).kind == PathReport::Kind::kNotPermitted);
+
+  Packets to_closed(other);
+  to_closed.add(100);
+  REQUIRE(sender->send(to_closed.all()) == 1);
+  REQUIRE_FALSE(wait_for_refusal(*sender).empty());
+  CHECK(sender->last_report(other).kind == PathReport::Kind::kPortUnreachable);
+  CHECK(sender->report_of({other, EPERM}).kind == PathReport::Kind::kNotPermitted);
 }
 
 TEST_CASE("an ICMPv6 rejection of one peer's packets loses no packet to another peer") {

@@ -121,5 +121,43 @@ TEST_CASE("the peer's own message is passed on with only its address added") {
   CHECK(error.hint == "see the peer's log");
 }
 
+// Its last report is an old one about another error.
+class RefusingDatapath final : public datapath::Datapath {
+ public:
+  explicit RefusingDatapath(Kind kind) { report_.kind = kind; }
+
+  std::string_view name() const override { return "refusing"; }
+  const wire::EndpointAddress& local_address() const override { return address_; }
+  std::string describe(const wire::EndpointAddress&) const override { return "10.0.0.2:50123"; }
+  std::size_t send(std::span<const wire::TxPacket>) override { return 0; }
+  std::size_t receive(Time, std::span<wire::RxPacket>) override { return 0; }
+  int wait_descriptor() const override { return -1; }
+  datapath::Limits limits() const override { return {}; }
+  datapath::PathReport last_report(const wire::EndpointAddress&) const override {
+    return {Kind::kNotPermitted, "", {}};
+  }
+  datapath::PathReport report_of(const datapath::RefusedPeer&) const override { return report_; }
+
+ private:
+  wire::EndpointAddress address_;
+  datapath::PathReport report_;
+};
+
+TEST_CASE("the line about a refused peer names only the cause of the refused send") {
+  const auto line_of = [](Kind kind) {
+    return refusal_of(RefusingDatapath(kind), datapath::RefusedPeer{});
+  };
+  CHECK_FALSE(line_of(Kind::kNothing));
+  const auto filtered = line_of(Kind::kNotPermitted);
+  REQUIRE(filtered);
+  CHECK(filtered->level == LogLevel::kWarn);
+  CHECK(filtered->text ==
+        "cannot send to 10.0.0.2:50123: this host's packet filter rejects outgoing packets; let "
+        "UDP ports 49152-65535 pass in the output rules (`nft list ruleset`, `iptables -S`)");
+  const auto unrouted = line_of(Kind::kNoRoute);
+  REQUIRE(unrouted);
+  CHECK(unrouted->level == LogLevel::kInfo);
+}
+
 }  // namespace
 }  // namespace dlcp::engine

@@ -257,7 +257,7 @@ void BurstSender::count_error(int error, std::span<const wire::TxPacket> run,
   counters.*counter += run.size();
   const bool unreachable = counter == &UdpCounters::tx_error_unreachable;
   const bool forbidden = counter == &UdpCounters::tx_error_not_permitted;
-  if (unreachable || forbidden) refused_ = *run.front().destination;
+  if (unreachable || forbidden) refused_ = {*run.front().destination, error};
   if (forbidden) not_permitted_error_ = error;
   if (unreachable) {
     if (const auto peer = decode_device_address(*run.front().destination)) egress_.forget(peer->ip);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "datapath/address/ip_address.h"
+#include "datapath/path_report.h"
 #include "datapath/udp/send/egress.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/time.h"
@@ -48,9 +49,7 @@ class BurstSender {
 
   // A destination to which the kernel has refused to send since the last call, for want of a route
   // or permission.
-  std::optional<wire::EndpointAddress> take_refused() {
-    return std::exchange(refused_, std::nullopt);
-  }
+  std::optional<RefusedPeer> take_refused() { return std::exchange(refused_, std::nullopt); }
   // The last error that was counted as not permitted: EPERM or EACCES.
   int not_permitted_error() const { return not_permitted_error_; }
 
@@ -95,7 +94,7 @@ class BurstSender {
   Time gso_again_at_ = Time::min();
   Duration gso_pause_{0};  // the last one
   int not_permitted_error_ = 0;
-  std::optional<wire::EndpointAddress> refused_;
+  std::optional<RefusedPeer> refused_;
   Batch batch_;
 };
 
