@@ -49,7 +49,8 @@ ExitCode fail(const Error& error, ExitCode code) {
   return code;
 }
 
-// Those of a job with this environment. If its settings are invalid, other checks report that.
+// Those of a job with this environment, to which NCCL's files have been applied. If its settings
+// are invalid, other checks report that.
 TrafficClassTable classes_of_jobs() {
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
@@ -115,18 +116,16 @@ std::vector<std::uint16_t> meeting_ports(std::uint16_t port) {
 }
 
 // Whether NCCL on this host would use the plugin at all.
-Findings failures_before_the_path() {
-  const NcclSettings nccl = read_nccl_settings();
-  nccl.apply();
+Findings failures_before_the_path(const NcclSettings& nccl) {
   Findings failures = judge_choice_of_network(nccl);
   std::erase_if(failures, [](const Finding& finding) { return finding.level != Level::kFail; });
   return failures;
 }
 
 // The checks after the path that the kernel chooses: each pair of devices, and the verdict.
-Findings pair_findings(const PathProbeOptions& options, const Findings& path,
-                       const std::string& peer) {
-  Findings findings = failures_before_the_path();
+Findings pair_findings(const NcclSettings& nccl, const PathProbeOptions& options,
+                       const Findings& path, const std::string& peer) {
+  Findings findings = failures_before_the_path(nccl);
   std::vector<PairResult> pairs;
   const auto here = devices_of_this_host();
   const auto there = ask_devices(options.peer, options.meeting_ports);
@@ -153,6 +152,8 @@ ExitCode examine_path(const DoctorOptions& options) {
     error.what = "--peer: " + error.what;
     return fail(error, ExitCode::kUsage);
   }
+  const NcclSettings nccl = read_nccl_settings();
+  nccl.apply();
   const std::string name = datapath::to_string(peer.value().address);
   PathProbeOptions probe_options = options.probe;
   probe_options.peer = peer.value().address;
@@ -182,7 +183,7 @@ ExitCode examine_path(const DoctorOptions& options) {
                lane_table(measurement.value(), kRowsShown));
     std::fflush(stdout);
   }
-  const Findings rest = pair_findings(probe_options, findings, name);
+  const Findings rest = pair_findings(nccl, probe_options, findings, name);
   if (!options.json) fmt::print("{}", to_text(rest, output_width()));
   findings.insert(findings.end(), rest.begin(), rest.end());
   if (options.json) print_json(findings, {{"peer", name}, {"path", to_json(measurement.value())}});

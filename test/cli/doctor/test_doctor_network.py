@@ -149,16 +149,18 @@ class DoctorNetwork(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
     def test_the_dscps_of_the_job_are_tried(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".conf") as classes:
-            classes.write("control.dscp = 48\n")
-            classes.flush()
-            for rule, expected in (("ip dscp 40 drop;", 0), ("ip dscp 48 drop;", 3)):
-                with self.subTest(rule=rule):
-                    self.firewall(1, rule)
-                    code, _, bad = self.probe(DLCP_CLASSES=classes.name)
-                    bad.pop("path_delay", None)
-                    self.assertEqual((code, set(bad)), (expected, {"path_marks"} if expected else set()), bad)
-        self.assertIn("class control: packets with DSCP 48", bad["path_marks"]["value"])
+        with tempfile.TemporaryDirectory() as folder:
+            classes, nccl = (pathlib.Path(folder, name) for name in ("classes.conf", "nccl.conf"))
+            classes.write_text("control.dscp = 48\n", encoding="utf-8")
+            nccl.write_text(f"DLCP_CLASSES={classes}\n", encoding="utf-8")
+            for environment in ({"DLCP_CLASSES": str(classes)}, {"NCCL_CONF_FILE": str(nccl)}):
+                for rule, expected in (("ip dscp 40 drop;", 0), ("ip dscp 48 drop;", 3)):
+                    with self.subTest(rule=rule, environment=environment):
+                        self.firewall(1, rule)
+                        code, _, bad = self.probe(**environment)
+                        bad.pop("path_delay", None)
+                        self.assertEqual((code, set(bad)), (expected, {"path_marks"} if expected else set()), bad)
+                self.assertIn("class control: packets with DSCP 48", bad["path_marks"]["value"])
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")
     def test_a_congestion_mark_on_every_packet_is_a_warning(self):
