@@ -141,14 +141,14 @@ TEST_CASE(
 TEST_CASE("a message larger than the posted buffer is an error that names both sizes") {
   set_environment();
   TwoRanks two;
-  Mover sender(two.net, two.link.send, true, 5000);
-  Mover receiver(two.net, two.link.recv, false, 4000);
+  Mover sender(two.net, two.link.send, true, 20000);
+  Mover receiver(two.net, two.link.recv, false, 10000);
   take_log();
-  void* receive = receiver.post(0, 4000);
-  void* send = sender.post(0, 5000);
+  void* receive = receiver.post(0, 10000);
+  void* send = sender.post(0, 20000);  // it is not copied, so it reports the failure, too
   CHECK(finish(two.net, receive) == ResultCode::kInvalidUsage);
   CHECK(finish(two.net, send) == ResultCode::kRemoteError);
-  CHECK_THAT(joined_log(), Contains("WARN") && Contains("5000") && Contains("4000"));
+  CHECK_THAT(joined_log(), Contains("WARN") && Contains("20000") && Contains("10000"));
 }
 
 TEST_CASE("a rank that stops polling still receives and acknowledges") {
