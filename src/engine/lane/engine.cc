@@ -135,6 +135,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   request->is_copied = sends && connection.waited_for && licence.budget_ppm == 0 &&
                        memory.kind == core::MemoryKind::kHost &&
                        connection.copies.takes(memory.bytes);
+  request->leaves_with = 0;
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (request->is_copied) {
@@ -160,10 +161,12 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   const bool tested = connection.waited_for && connection.beside.empty() &&
                       (request->is_copied ||
                        request->state.load(std::memory_order_relaxed) == Request::State::kPending);
-  if (!tested || (sends && !endpoint_.has_in_flight(connection.id)))
+  if (!tested || (sends && !endpoint_.has_in_flight(connection.id))) {
     flush(hold.now());
-  else if (sends)
-    deferred_.store(true, std::memory_order_relaxed);
+  } else if (sends) {
+    deferred_ = true;
+    request->leaves_with = departure_.load(std::memory_order_relaxed);
+  }
   return request;
 }
 
@@ -196,7 +199,8 @@ bool Engine::has_sendable(const Connection& connection) {
 
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
-  const bool leaves_now = request.is_copied && deferred_.load(std::memory_order_relaxed);
+  // Only the first test after several sends of short messages drives a step.
+  const bool leaves_now = request.is_copied && request.leaves_with == departure_.load();
   if (state == Request::State::kPending || leaves_now) {
     if (!drive()) request.connection->drive_beside();
     state = request.state.load(std::memory_order_acquire);
@@ -224,7 +228,8 @@ void Engine::count_callers(int more) {
 void Engine::step(Time now) {
   const Duration away = std::min(now - stepped_, kStepTakesMost);
   // Messages that were posted since then do not wait until what has arrived is handled.
-  if (deferred_.exchange(false, std::memory_order_relaxed)) {
+  if (std::exchange(deferred_, false)) {
+    departure_.fetch_add(1);
     pump_.transmit(now);
     now = steady_now();  // answers may have arrived meanwhile
   }

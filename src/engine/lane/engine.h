@@ -117,8 +117,9 @@ class Engine {
   Presence presence_;
   Failures failures_;
   Flushes flushes_;
-  Time stepped_{}, helper_wakes_ = kNever;  // the last step; when the helper's own timer expires
-  std::atomic<bool> deferred_{false};       // messages were posted that leave with the next step
+  Time stepped_{}, helper_wakes_ = kNever;   // the last step; when the helper's own timer expires
+  bool deferred_ = false;                    // messages were posted that leave with the next step
+  std::atomic<std::uint32_t> departure_{1};  // number of the step with which such messages leave
   bool logged_copies_ = false, helper_runs_ = false, helper_takes_part_ = false;
   HelperThread helper_;
 };
