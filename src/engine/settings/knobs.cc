@@ -116,7 +116,7 @@ constexpr Knob kKnobs[] = {
      "in "
      "messages of at most 8 KiB",
      [](Settings& s, const KnobValue& v) { s.eager_bytes = v.integer; }},
-    {"DLCP_COPY", KnobType::kBytes, "bytes", "8K", 1, 1 << 16, "none", nullptr,
+    {"DLCP_COPY", KnobType::kBytes, "bytes", "4K", 1, 1 << 16, "none", nullptr,
      "longest message that is copied when it is sent, so that the send is done at once",
      [](Settings& s, const KnobValue& v) { s.copied_bytes_max = v.integer; }},
     {"DLCP_GSO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
