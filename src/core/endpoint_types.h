@@ -53,7 +53,7 @@ struct Event {
   bool proven = true;                 // kDeclined only: false if the peer does not have the site's
                                       // secret
   bool ends_alone = false;            // kClosed only: the other connections of the context
-                            // continue, see OnSilence and Endpoint::leave() and Endpoint::leave()
+                                      // continue, see OnSilence and Endpoint::leave()
 };
 
 // The message that a placement belongs to. on_placed() returns it when the copy is done.

@@ -14,12 +14,12 @@ namespace {
 // At least eight chunks. Longer groups give longer bursts of one class. Shorter groups stay in the
 // processor's cache between judging and sending.
 constexpr std::uint32_t kGroupBytes = 512 << 10;
-// Messages of at most this length may be sent early in larger numbers: kShortTimes eager_bytes.
+// Messages of at most kShortBytes may be sent early up to kShortTimes eager_bytes.
 constexpr std::size_t kShortBytes = 8 << 10;
+constexpr std::size_t kShortTimes = 16;
 // Exact messages that are sent beyond the oldest that has not arrived. An acknowledgement has room
 // to report that many, and what it does not report counts as lost.
 constexpr std::uint64_t kReported = 64;
-constexpr std::size_t kShortTimes = 16;
 
 }  // namespace
 

@@ -10,9 +10,6 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr const char* kUndelivered =
-    "the peer did not receive the last messages of a closed connection in time";
-
 // Peers cannot place into receives of the connection when this returns.
 void end_permissions(datapath::Placer* card, const Connection& connection) {
   if (card == nullptr) return;
@@ -90,8 +87,13 @@ void Engine::linger(const Linger& most) {
     if (connections_.any_leaves(most.context)) {
       closes_end = hold.now() + most.closes;
       if (hold.now() < begun + most.copies) continue;
-      notices_.log(LogLevel::kWarn, kUndelivered);
-      failures_.context(hold.now(), most.context, {ErrorCode::kRemote, kUndelivered, ""});
+      const Error error{
+          ErrorCode::kRemote,
+          "the peer did not receive the last messages of a closed connection within "
+          "DLCP_PEER_TIMEOUT",
+          "see the log of the other rank: it may have failed, or be slower than that"};
+      notices_.log(LogLevel::kWarn, error.message());
+      failures_.context(hold.now(), most.context, error);
       take_events(hold.now());
     }
     const bool pending =

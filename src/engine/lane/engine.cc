@@ -132,13 +132,13 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   request->outcome = {};
   request->posted_at = hold.now();
   request->licence = licence;
-  request->is_copied = sends && connection.waited_for && licence.budget_ppm == 0 &&
-                       memory.kind == core::MemoryKind::kHost &&
-                       connection.copies.takes(memory.bytes);
+  const bool is_copied = sends && connection.waited_for && licence.budget_ppm == 0 &&
+                         memory.kind == core::MemoryKind::kHost &&
+                         connection.copies.takes(memory.bytes);
   request->leaves_with = 0;
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
-  if (request->is_copied) {
+  if (is_copied) {
     taken = post_copy(hold.now(), connection, *request, memory);
   } else if (sends) {
     taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence,
@@ -153,14 +153,14 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
     if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
     return static_cast<Request*>(nullptr);
   }
-  request->waited_for = connection.waited_for && !request->is_copied;
+  request->waited_for = connection.waited_for && !is_copied;
   if (request->waited_for) presence_.waits();
   take_events(hold.now());
   // If the caller will test it on this lane, it leaves then, with what is posted until then; but a
   // message to a peer to which nothing is in flight leaves at once.
-  const bool tested = connection.waited_for && connection.beside.empty() &&
-                      (request->is_copied ||
-                       request->state.load(std::memory_order_relaxed) == Request::State::kPending);
+  const bool tested =
+      connection.waited_for && connection.beside.empty() &&
+      (is_copied || request->state.load(std::memory_order_relaxed) == Request::State::kPending);
   if (!tested || (sends && !endpoint_.has_in_flight(connection.id))) {
     flush(hold.now());
   } else if (sends) {
@@ -199,8 +199,8 @@ bool Engine::has_sendable(const Connection& connection) {
 
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
-  // Only the first test after several sends of short messages drives a step.
-  const bool leaves_now = request.is_copied && request.leaves_with == departure_.load();
+  // The first test after several sends drives a step, with which all their messages leave.
+  const bool leaves_now = request.leaves_with == departure_.load();
   if (state == Request::State::kPending || leaves_now) {
     if (!drive()) request.connection->drive_beside();
     state = request.state.load(std::memory_order_acquire);

@@ -47,8 +47,8 @@ class BurstSender {
   // a route or driver may reject it, and routes change.
   bool gso_on() const { return options_.gso && now_ >= gso_again_at_; }
 
-  // A destination to which the kernel has refused to send since the last call, for want of a route
-  // or permission.
+  // The last peer to which the kernel refused to send since the previous call, because there is no
+  // route or because a rule forbids it.
   std::optional<RefusedPeer> take_refused() { return std::exchange(refused_, std::nullopt); }
   // The last error that was counted as not permitted: EPERM or EACCES.
   int not_permitted_error() const { return not_permitted_error_; }

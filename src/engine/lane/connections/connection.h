@@ -41,9 +41,9 @@ struct Request {
   Outcome outcome;           // once done
   Time posted_at{};
   core::Licence licence;
-  bool waited_for = true;         // the connection's value when the request was posted
-  bool is_copied = false;         // done when it was posted, because its message was copied
-  std::uint32_t leaves_with = 0;  // Engine::departure_ with which the copy leaves; 0: it has left
+  bool waited_for = true;  // the connection's value when the request was posted
+  // Engine::departure_ with which the message leaves; 0: it has left.
+  std::uint32_t leaves_with = 0;
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's handle of the registered memory; may be null
   Connection* connection = nullptr;

@@ -32,12 +32,12 @@ class ConnectionTable {
   void erase(core::ConnectionId id) { by_id_.erase(id); }
   CopyMemory& copy_memory() { return copy_memory_; }
 
-  // Its copies must arrive before it ends.
+  // The connection ends when its copies have arrived: see next_to_end().
   void leave(Connection& connection) {
     connection.leaves = true;
     leaving_.push_back(connection.id);
   }
-  // One that can end now, because its copies have arrived or never will.
+  // A leaving connection whose copies have all arrived, or that has failed. nullptr: there is none.
   Connection* next_to_end() {
     const auto ready = std::ranges::find_if(leaving_, [this](core::ConnectionId id) {
       const Connection& connection = *by_id_.at(id);

@@ -18,7 +18,7 @@ namespace dlcp::engine {
 
 // Memory for the copies of all connections of a lane.
 struct CopyMemory {
-  std::size_t message_bytes_max = 0;  // longer messages are not copied; 0: none is
+  std::size_t message_bytes_max = 0;  // longer messages are not copied; 0: no message is
   std::size_t bytes_max = std::size_t{8} << 20;
   std::size_t bytes_used = 0;
   std::size_t messages = 0;
@@ -56,7 +56,8 @@ class Copies {
     copies_.push_back(std::move(copy));
   }
   static bool is_name(core::RequestId name) { return name >= kFirstName; }
-  // It has arrived at the peer, in any order. nullopt: there is no such copy any more.
+  // The copy of that name has arrived at the peer; copies arrive in any order. nullopt: clear() has
+  // freed it.
   std::optional<Copy> take(core::RequestId name) {
     const std::size_t index = copies_.empty() ? 0 : name - copies_.front().name;
     if (index >= copies_.size() || copies_[index].data == nullptr) return std::nullopt;
