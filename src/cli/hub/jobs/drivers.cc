@@ -50,31 +50,31 @@ Drivers::Drivers(const std::vector<int>& processors) {
     drivers_.push_back(std::make_unique<Driver>());
     Driver& driver = *drivers_.back();
     const int processor = processors.empty() ? -1 : processors[i];
-    driver.thread = std::thread([this, &driver, processor] { run(driver, processor); });
+    driver.thread = std::jthread(
+        [&driver, processor](const std::stop_token& ends) { run(ends, driver, processor); });
   }
-}
-
-Drivers::~Drivers() {
-  ends_ = true;
-  for (const auto& driver : drivers_)
-    driver->thread.join();
 }
 
 void Drivers::give(const std::shared_ptr<HubJob>& job) {
   const auto least = std::ranges::min_element(
       drivers_, {}, [](const auto& driver) { return driver->jobs.load(); });
-  const std::lock_guard lock((*least)->mutex);
-  (*least)->given.push_back(job);
-  ++(*least)->jobs;
+  {
+    const std::lock_guard lock((*least)->mutex);
+    (*least)->given.push_back(job);
+    ++(*least)->jobs;
+  }
+  (*least)->has_work.notify_one();
 }
 
-void Drivers::run(Driver& driver, int processor) {
+void Drivers::run(const std::stop_token& ends, Driver& driver, int processor) {
   if (processor >= 0) (void)bind_to({processor});
   std::vector<std::shared_ptr<HubJob>> jobs;
   Time moved_at = engine::steady_now();
-  while (!ends_) {
+  while (!ends.stop_requested()) {
     {
-      const std::lock_guard lock(driver.mutex);
+      std::unique_lock lock(driver.mutex);
+      driver.jobs = jobs.size() + driver.given.size();
+      if (jobs.empty()) driver.has_work.wait(lock, ends, [&] { return !driver.given.empty(); });
       jobs.insert(jobs.end(), driver.given.begin(), driver.given.end());
       driver.given.clear();
     }
@@ -84,7 +84,6 @@ void Drivers::run(Driver& driver, int processor) {
       moved = moved || step != HubJob::Step::kRests;
       return step == HubJob::Step::kOver;
     });
-    driver.jobs = jobs.size();
     const Time now = engine::steady_now();
     if (moved)
       moved_at = now;

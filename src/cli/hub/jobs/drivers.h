@@ -4,8 +4,10 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -17,7 +19,6 @@ class Drivers {
  public:
   // One thread for each processor; a single unbound thread if none is given.
   explicit Drivers(const std::vector<int>& processors);
-  ~Drivers();
   Drivers(const Drivers&) = delete;
   Drivers& operator=(const Drivers&) = delete;
 
@@ -27,14 +28,14 @@ class Drivers {
  private:
   struct Driver {
     std::mutex mutex;
+    std::condition_variable_any has_work;        // a thread without jobs waits for it
     std::vector<std::shared_ptr<HubJob>> given;  // not yet taken by the thread
     std::atomic<std::size_t> jobs{0};
-    std::thread thread;
+    std::jthread thread;  // the last member: ends before the others are destroyed
   };
 
-  void run(Driver& driver, int processor);
+  static void run(const std::stop_token& ends, Driver& driver, int processor);
 
-  std::atomic<bool> ends_{false};
   std::vector<std::unique_ptr<Driver>> drivers_;
 };
 
