@@ -162,9 +162,9 @@ void RecvAssociation::note(RecvStream& stream, unsigned reports) {
   if (at == busy_.end() || *at != &stream) busy_.insert(at, &stream);
 }
 
-void RecvAssociation::report(Time now, RecvStream& stream, bool at_once) {
+void RecvAssociation::report(Time now, RecvStream& stream, AckBy by) {
   note(stream, kReportTimes);
-  at_once ? ack_clock_.at_once(now) : ack_clock_.on_posted(now);
+  ack_clock_.on_report(now, by);
 }
 
 // ---- time, and to the network ----

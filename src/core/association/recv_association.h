@@ -75,7 +75,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   // Returns the tokens of streams that the sender does not know, which may have failed.
   std::vector<std::uint64_t> on_pong(Time now, const wire::Pong& pong, wire::PathIndex path);
-  void report(Time now, RecvStream& stream, bool at_once);  // else delayed, to share an ACK
+  void report(Time now, RecvStream& stream, AckBy by);
   // The started stream may have changed, or must be in this number of the next acknowledgements.
   void note(RecvStream& stream, unsigned reports = 0);
   // Whether its packets may leave after data (Agenda::Turn::kFollower). on_answer(): see AckClock.

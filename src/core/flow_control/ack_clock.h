@@ -10,6 +10,15 @@
 
 namespace dlcp::core {
 
+// When the sender needs a report that is not caused by the arrival of data.
+enum class AckBy : std::uint8_t {
+  kNow,   // it waits
+  kSoon,  // it may wait
+  // A receive was posted before any data of its message arrived: the sender can begin without the
+  // report.
+  kWithOthers,
+};
+
 class AckClock {
  public:
   // Data packets that were accepted together.
@@ -22,8 +31,7 @@ class AckClock {
     std::uint32_t window = 1;     // packets that the sender may have in flight
   };
   void on_data(Time now, const Arrival& arrival);
-  // A receive was posted: the sender may wait for this information.
-  void on_posted(Time now);
+  void on_report(Time now, AckBy by);
   void at_once(Time now) {
     due_ = now;
     hurries_ = true;
@@ -50,9 +58,8 @@ class AckClock {
 
   Time due_ = kNever;
   bool hurries_ = false;
+  bool short_ = false;                 // the newest data is of a short message
   bool ended_ = false;                 // a long message, with the newest data
-  Time last_ended_ = kNever;           // end of the last message, if no receive was posted
-  int returns_ = 0;                    // times in a row that the application posted again at once
   std::uint32_t packets_ = 0;          // since the last acknowledgement
   std::uint32_t packets_of_last_ = 0;  // reported by the last acknowledgement
 };

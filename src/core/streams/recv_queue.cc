@@ -193,8 +193,8 @@ void RecvQueue::end_permits(std::uint64_t number) {
   if (at(number).complete()) report_done();
 }
 
-bool RecvQueue::post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
-                     bool placed_later) {
+Early RecvQueue::post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
+                      bool placed_later) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
     messages_.push_back({});
@@ -203,17 +203,17 @@ bool RecvQueue::post(RequestId request, std::span<std::byte> buffer, PlacementBa
   message.placed_later = placed_later;
   message.request = request;
   message.buffer = buffer;
-  if (!message.started) return false;
+  if (!message.started) return Early::kNothing;
   if (message.bytes > buffer.size()) {
     overflow_ = Overflow{message.bytes, buffer.size()};
-    return false;
+    return Early::kAll;
   }
   const std::size_t placed_before = placements.wanted.size();
-  const bool waited_for = !message.whole();
+  const Early early = message.whole() ? Early::kAll : Early::kPart;
   if (!message.early.empty()) hand_over_early(message, placements);
   if (placed_later) note_placements(number, std::span(placements.wanted).subspan(placed_before));
   if (message.complete()) report_done();
-  return waited_for;
+  return early;
 }
 
 // Requests copies of the kept bytes of the message to its buffer.

@@ -19,6 +19,9 @@
 
 namespace dlcp::core {
 
+// How much of a message has arrived when its receive is posted.
+enum class Early { kNothing, kPart, kAll };
+
 class RecvQueue {
  public:
   RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool,
@@ -32,9 +35,9 @@ class RecvQueue {
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
   bool under_way() const;  // a packet of an incomplete message has arrived
-  // Appends the copies of an early message. True if its sender may wait to send the rest.
-  bool post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
-            bool placed_later = false);
+  // Appends the copies of an early message.
+  Early post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
+             bool placed_later = false);
 
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);

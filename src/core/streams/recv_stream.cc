@@ -84,9 +84,9 @@ bool RecvStream::permit(std::uint64_t first) {
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
                       const Licence& licence, MemoryKind kind, PlacementBatch& placements) {
   const std::uint64_t number = queue_.posted();
-  bool waited_for = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
+  const Early early = queue_.post(request, buffer, placements, kind == MemoryKind::kDevice);
   losses_.on_posted(number, licence, buffer.size());
-  waited_for = !permit(number) || waited_for;
+  const bool permitted = permit(number);
   decide_losses(placements.wanted);
   check_overflow();
   watch(now);
@@ -94,7 +94,9 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
   if (peer_closed_)
     return fail(
         closed_by_peer("the peer has closed the connection before this receive was posted"));
-  association_->report(now, *this, waited_for);
+  if (early == Early::kPart || !permitted) return association_->report(now, *this, AckBy::kNow);
+  const bool is_ahead = early == Early::kNothing && association_->placing() == nullptr;
+  association_->report(now, *this, is_ahead ? AckBy::kWithOthers : AckBy::kSoon);
 }
 
 // ---- from the network ----
@@ -233,7 +235,7 @@ void RecvStream::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathI
   check_overflow();
   decide_losses(placements);
   watch(now);
-  association_->report(now, *this, true);
+  association_->report(now, *this, AckBy::kNow);
 }
 
 // A sender that has closed the stream may have forgotten it before it is accepted here.
@@ -254,7 +256,7 @@ void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placemen
   if (!queue_.on_placed(message)) return;
   decide_losses(placements);
   watch(now);
-  association_->report(now, *this, true);
+  association_->report(now, *this, AckBy::kNow);
 }
 
 void RecvStream::on_placed_run(Time now, const wire::PlacedRun& placed, const RecvPlacing::Use& use,
@@ -287,12 +289,13 @@ void RecvStream::on_permit(Time now, const RecvPlacing::Outcome& outcome,
   const std::uint64_t message = outcome.use.message;
   // PERMITS alone tells the sender that a receive is posted if one permission covers it.
   if (outcome.all_decided && queue_.decide_permits(message))
-    association_->report(now, *this, outcome.ended || outcome.left > 1);
+    association_->report(now, *this,
+                         outcome.ended || outcome.left > 1 ? AckBy::kNow : AckBy::kSoon);
   if (!outcome.ended || outcome.left > 0) return;
   queue_.end_permits(message);
   decide_losses(placements);
   watch(now);
-  association_->report(now, *this, true);
+  association_->report(now, *this, AckBy::kNow);
 }
 
 // ---- time ----

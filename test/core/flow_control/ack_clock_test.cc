@@ -57,20 +57,14 @@ TEST_CASE("with a small window, every quarter of the window is acknowledged") {
   CHECK(clock.due() == t0 + 1us);
 }
 
-TEST_CASE("a short message is acknowledged sooner than a long one") {
-  AckClock clock;
-  clock.on_data(t0, {.message_bytes = 64, .ends_message = true, .window = 1024});
-  CHECK(clock.due() == t0 + 5us);
-}
-
 TEST_CASE(
     "the ACK of a whole long message follows the answer, that of a part or a short one does not") {
   AckClock clock;
   clock.on_data(t0, middle_of_long());
   CHECK_FALSE(clock.on_answer(t0 + 1us));
-  clock.on_data(t0, {.message_bytes = 16383, .ends_message = true, .window = 1024});
+  clock.on_data(t0, {.message_bytes = 4096, .ends_message = true, .window = 1024});
   CHECK_FALSE(clock.on_answer(t0 + 1us));
-  clock.on_data(t0 + 2us, {.message_bytes = 16384, .ends_message = true, .window = 1024});
+  clock.on_data(t0 + 2us, {.message_bytes = 4097, .ends_message = true, .window = 1024});
   CHECK(clock.on_answer(t0 + 3us));
   CHECK(clock.due() == t0 + 3us);
   clock.on_sent(t0 + 3us, true);
@@ -100,48 +94,45 @@ TEST_CASE("the end of a long message is acknowledged at once when no receive is 
 namespace {
 
 constexpr AckClock::Arrival last_short{
-    .message_bytes = 64, .ends_message = true, .nothing_posted = true, .window = 1024};
-
-// The application posts its next receive `after` each message has arrived.
-void take_turns(AckClock& clock, int messages, Duration after) {
-  for (int i = 0; i < messages; ++i) {
-    const Time now = t0 + i * 1ms;
-    clock.on_data(now, last_short);
-    clock.on_sent(std::min(clock.due(), now + 5us), true);
-    clock.on_posted(now + after);
-    clock.on_sent(now + after + 50us, true);
-  }
-}
+    .message_bytes = 4096, .ends_message = true, .nothing_posted = true, .window = 1024};
 
 }  // namespace
 
-TEST_CASE("the end of a short message is acknowledged at once as well when no receive is left") {
+TEST_CASE("no sender waits for the ACK of a short message") {
   AckClock clock;
   clock.on_data(t0, last_short);
-  CHECK(clock.due() == t0);
+  CHECK(clock.due() == t0 + 50us);
+  CHECK_FALSE(clock.hurries());
 }
 
-TEST_CASE(
-    "if the application alternates with its peer, the ACK waits for the application's answer") {
+TEST_CASE("receives of short messages that are posted ahead are reported with the next data") {
   AckClock clock;
-  take_turns(clock, 16, 10us);
-  clock.on_data(t0 + 1s, last_short);
-  CHECK(clock.due() == t0 + 1s + 5us);
+  clock.on_data(t0, last_short);
+  clock.on_sent(t0 + 50us, true);
+  clock.on_report(t0 + 60us, AckBy::kWithOthers);
+  CHECK(clock.due() == t0 + 1060us);
+  SECTION("data") {
+    clock.on_data(t0 + 100us, last_short);
+    CHECK(clock.due() == t0 + 150us);
+  }
+  SECTION("a receive whose data had arrived: the sender may have reached its limit") {
+    clock.on_report(t0 + 100us, AckBy::kSoon);
+    CHECK(clock.due() == t0 + 150us);
+  }
+  SECTION("a receive of which a part had arrived: the sender waits to send the rest") {
+    clock.on_report(t0 + 100us, AckBy::kNow);
+    CHECK(clock.due() == t0 + 100us);
+    CHECK(clock.hurries());
+  }
 }
 
-TEST_CASE("an application that was once late to post its next receive gets no delay any more") {
+TEST_CASE("while messages are long, posted receives are reported after the delay") {
   AckClock clock;
-  SECTION("the next receive was posted late") {
-    take_turns(clock, 1, 60us);
-  }
-  SECTION("the acknowledgement was sent late") {
-    take_turns(clock, 16, 10us);
-    clock.on_data(t0 + 1s, last_short);
-    clock.on_sent(t0 + 1s + 2ms, true);
-  }
-  take_turns(clock, 15, 10us);
-  clock.on_data(t0 + 2s, last_short);
-  CHECK(clock.due() == t0 + 2s);
+  clock.on_data(t0, last_short);
+  clock.on_data(t0, middle_of_long());
+  clock.on_sent(t0, true);
+  clock.on_report(t0 + 60us, AckBy::kWithOthers);
+  CHECK(clock.due() == t0 + 110us);
 }
 
 TEST_CASE("at a high packet rate an acknowledgement waits longer to cover more packets") {
@@ -162,7 +153,7 @@ TEST_CASE("data that did not fit into one acknowledgement follows at once in the
 
 TEST_CASE("a posted receive is reported after the delay, unless the connection ends") {
   AckClock clock;
-  clock.on_posted(t0);
+  clock.on_report(t0, AckBy::kSoon);
   CHECK(clock.due() == t0 + 50us);
   clock.cancel();
   CHECK(clock.due() == kNever);

@@ -43,7 +43,7 @@ struct Queue {
       packets.push_back({.bytes = datagram, .arrived_at = {}, .source = {}});
     return copy(queue.on_run(header, packets, placements.wanted));
   }
-  bool post(RequestId request, std::span<std::byte> buffer) {
+  Early post(RequestId request, std::span<std::byte> buffer) {
     return copy(queue.post(request, buffer, placements));
   }
   template <class T>
@@ -65,7 +65,7 @@ struct Queue {
 TEST_CASE("chunks are placed at their offsets in any order of arrival") {
   Queue q;
   std::vector<std::byte> buffer(400, std::byte{0});
-  CHECK_FALSE(q.post(7, buffer));
+  CHECK(q.post(7, buffer) == Early::kNothing);
   CHECK(q.data(0, 300, 256) == Receipt::kPlaced);
   CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
@@ -99,7 +99,7 @@ TEST_CASE("an early message is stored and delivered when its receive is posted")
   CHECK_FALSE(q.queue.pop_done());
   CHECK(q.pool.bytes_used == 300);
   std::vector<std::byte> buffer(300);
-  CHECK_FALSE(q.post(3, buffer));  // nothing is outstanding
+  CHECK(q.post(3, buffer) == Early::kAll);
   CHECK(q.pool.bytes_used == 0);
   CHECK(std::count(buffer.begin(), buffer.end(), std::byte{1}) == 300);
   CHECK(q.queue.pop_done()->request == 3);
@@ -111,7 +111,7 @@ TEST_CASE("data beyond the eager allowance or the pool is not stored, and may ar
   CHECK(q.data(0, 4096, 512) == Receipt::kNoRoom);  // beyond the first eager_bytes
   CHECK(q.data(1, 128, 0) == Receipt::kNoRoom);     // the pool is full
   std::vector<std::byte> buffer(4096);
-  CHECK(q.post(1, buffer));  // its receive is posted
+  CHECK(q.post(1, buffer) == Early::kPart);
   CHECK(q.data(0, 4096, 512) == Receipt::kPlaced);
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("the chunks of a compressed message have a size of their own, equal in
 TEST_CASE("a message is reported as closing while received data waits for its placement") {
   Queue q;
   std::vector<std::byte> buffer(300);
-  REQUIRE_FALSE(q.queue.post(7, buffer, q.placements, true));
+  REQUIRE(q.queue.post(7, buffer, q.placements, true) == Early::kNothing);
   for (std::uint32_t offset : {0u, 128u, 256u})
     q.data(0, 300, offset);
   const auto report = [&] {
