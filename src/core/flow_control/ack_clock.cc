@@ -8,6 +8,9 @@ namespace {
 // How long an ACK is delayed, so that it can also report more data or a posted receive. At the end
 // of a long message it follows the application's own answer, if that comes earlier (on_answer()).
 constexpr Duration kDelay = 50us;
+// The sender waits for these, and eight of them, which NCCL has in flight, are soon sent.
+constexpr std::uint32_t kMediumBytes = 16384;
+constexpr Duration kDelayMedium = 5us;
 // If packets arrive so fast that an ACK reports many, the middle of a message needs fewer ACKs.
 constexpr Duration kDelayFast = 150us;
 constexpr std::uint32_t kFastPackets = 12;  // reported by the last ACK
@@ -30,7 +33,9 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   const bool may_leave = arrival.nothing_posted && !short_;
   if (packets_ >= every || arrival.asked || may_leave) return at_once(now);
   const bool fast = packets_of_last_ >= kFastPackets;
-  by(now + (fast && !arrival.ends_message ? kDelayFast : kDelay));
+  const bool is_medium = !short_ && arrival.message_bytes < kMediumBytes;
+  const Duration at_end = is_medium ? kDelayMedium : kDelay;
+  by(now + (arrival.ends_message ? at_end : fast ? kDelayFast : kDelay));
 }
 
 void AckClock::on_report(Time now, AckBy when) {

@@ -105,6 +105,17 @@ TEST_CASE("no sender waits for the ACK of a short message") {
   CHECK_FALSE(clock.hurries());
 }
 
+TEST_CASE("the end of a medium message is acknowledged soon, and at once if no receive is left") {
+  AckClock clock;
+  clock.on_data(t0, {.message_bytes = 4097, .ends_message = true, .window = 1024});
+  CHECK(clock.due() == t0 + 5us);
+  clock.on_sent(t0 + 5us, true);
+  clock.on_data(t0 + 6us, {.message_bytes = 16383, .ends_message = true, .window = 1024});
+  CHECK(clock.due() == t0 + 11us);
+  clock.on_data(t0 + 7us, {.message_bytes = 4097, .nothing_posted = true, .window = 1024});
+  CHECK(clock.due() == t0 + 7us);
+}
+
 TEST_CASE("receives of short messages that are posted ahead are reported with the next data") {
   AckClock clock;
   clock.on_data(t0, last_short);
