@@ -45,6 +45,7 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     const Duration fabric = std::max(total - held, Duration(1));
     const bool slow = i >= repaired_from && is_slow(fabric);
     const bool repeated = slow && slow_in_row_ < kSlowInRowMax;
+    sample.marked += report.ce_marks;  // also of packets that arrived behind a reported one
     const std::uint64_t packets =
         learners.flight.on_report(now, report.path, report.highest_sequence, sent_at, repeated);
     if (packets == 0) continue;
@@ -61,7 +62,6 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     if (first || total < round_trip_min) round_trip_min = total;
     learners.congestion.on_delay(now, fabric, answer);
     first = false;
-    sample.marked += report.ce_marks;
     learners.paths.on_delivered(report.path, packets, fabric);
   }
   if (!first) rtt_.add(round_trip_min);

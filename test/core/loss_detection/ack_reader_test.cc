@@ -141,6 +141,25 @@ TEST_CASE("a repeated report gives no sample") {
   CHECK(sender.reader.rtt().smoothed() == 40us);
 }
 
+TEST_CASE(
+    "ECN marks count although the report names no newer packet, or none to take delays from") {
+  Sender sender;
+  sender.report(0, 0ns);
+  sender.read(kSent + 40us);
+  sender.ack.paths.clear();
+  SECTION("a marked packet has arrived behind a reported one") {
+    sender.report(0, 0ns, 1);
+    sender.read(kSent + 50us);
+  }
+  SECTION("the packet was in flight during a pause") {
+    sender.reader.on_pause(kSent + 50us);
+    sender.report(1, 0ns, 1);
+    sender.read(kSent + 3s);
+  }
+  CHECK(sender.sample.marked == 1);
+  CHECK(sender.congestion.delays.size() == 1);
+}
+
 TEST_CASE("a packet in flight during a pause gives no sample; one sent on waking does") {
   Sender sender;
   sender.report(0, 0ns);
