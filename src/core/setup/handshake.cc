@@ -112,7 +112,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
     }
   }
   terms_.protection = std::max(terms_.protection, welcome.protection);
-  terms_.took = welcome.hello_bytes > answered_ ? took : std::min(terms_.took, took);
+  if (welcome.hello_bytes > answered_) terms_.took = took;
+  if (welcome.hello_bytes == answered_) terms_.took = std::min(terms_.took, took);
   answered_ = std::max(answered_, welcome.hello_bytes);
   if (answered_ >= wanted()) {
     agree_on(answered_);
