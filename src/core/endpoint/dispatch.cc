@@ -222,13 +222,13 @@ void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
   if (!probe) return drop(Counter::kDroppedMalformed);
   association.on_probe(arrival.now, *probe, arrival.packet.path);
-  std::erase_if(association.departed(), [&](std::uint64_t token) {
-    Slot* slot = slots_.find(token);
-    if (slot == nullptr || slot->party.departed() == nullptr) return true;
-    slot->party.departed()->on_probe();
-    lifecycle_.follow_up(arrival.now, *slot);
-    return false;
-  });
+  const std::vector<std::uint64_t> departed =
+      association.departed();  // follow_up() may remove some
+  for (const std::uint64_t token : departed) {
+    Slot& slot = *slots_.find(token);
+    slot.party.departed()->on_probe();
+    lifecycle_.follow_up(arrival.now, slot);
+  }
 }
 
 void Dispatch::on_pong(const Arrival& arrival, RecvAssociation& association) {

@@ -113,8 +113,12 @@ std::optional<Event> Lifecycle::poll_event() {
 // ---- ends of connections ----
 
 void Lifecycle::leave(Slot& slot) {
-  if (const auto* departed = slot.party.departed())
+  if (const auto* departed = slot.party.departed()) {
     slots_.forget({departed->peer().token, departed->peer().address});
+    const Slot* association = slots_.find(slot.association);
+    auto* receiving = association ? association->party.recv_association() : nullptr;
+    if (receiving) std::erase(receiving->departed(), slot.token);
+  }
   slot.party = {};
   if (!slot.held_by_user) slots_.release(slot);
 }
