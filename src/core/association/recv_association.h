@@ -1,5 +1,5 @@
 // The receiving side of one association: all streams from one peer endpoint, and what they share.
-// Each change is reported in two acknowledgements, so that the loss of one does no harm.
+// Changes of streams are reported in two acknowledgements, so that the loss of one does no harm.
 #pragma once
 
 #include <cstdint>
