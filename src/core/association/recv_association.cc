@@ -70,6 +70,7 @@ wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t t
   welcome.protection = channel_.protection();
   welcome.association = open_.token;
   welcome.key_stream = open_.key_stream;
+  welcome.window_packets = grant_.reserve;
   return welcome;
 }
 

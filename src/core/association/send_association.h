@@ -66,6 +66,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   // STARTED ends the leader's handshake; `terms` are what the two sides agreed on.
   void on_welcome(const wire::Welcome& welcome);
   void establish(Time now, const wire::Started& started, const AssociationTerms& terms);
+  // WELCOME to a stream that has joined names the association's reserve.
+  void on_joined(const wire::Welcome& welcome) { window_.on_reserve(welcome.window_packets); }
 
   std::uint64_t token() const { return open_.token; }
   std::uint32_t place() const { return open_.place; }

@@ -31,6 +31,10 @@ class SendWindow {
     epoch_ = epoch;
     near_ = took < kQuick;
   }
+  // WELCOME names the reserve again, because STARTED may be lost. 0: no stream was left there.
+  void on_reserve(std::uint32_t packets) {
+    if (packets > 0) reserve_ = packets;
+  }
   // The window of an ACK that no newer ACK has overtaken.
   void on_credit(std::uint32_t packets, std::uint16_t epoch);
   // Sending begins or continues. After kWindowLease with nothing in flight, the receiver may have

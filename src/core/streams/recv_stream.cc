@@ -350,8 +350,6 @@ std::size_t RecvStream::poll_transmit(FrameWriter& frames, std::span<wire::TxPac
   const wire::EndpointAddress& sender = association_->sender();
   if (welcome_due_ || started_due_) association_->reply_on(openings_.next(config_.paths));
   if (welcome_due_ && count < out.size()) {
-    welcome_due_->window_packets = association_->grant().reserve;
-    welcome_due_->window_epoch = association_->grant().epoch;
     frames.emit(*welcome_due_, association_->reply_path(), sender, out[count++]);
     welcome_due_.reset();
   }

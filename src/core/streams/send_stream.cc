@@ -92,7 +92,10 @@ void SendStream::on_welcome(Time now, const wire::Welcome& welcome) {
   handshake_.on_welcome(now, welcome);
   if (!handshake_.joins()) association_->on_welcome(welcome);
   if (handshake_.state() != before) liveness_.on_progress(now);
-  if (handshake_.state() != before && open()) opened(now, welcome.posted);
+  if (handshake_.state() != before && open()) {
+    association_->on_joined(welcome);
+    opened(now, welcome.posted);
+  }
   watch(now);  // it may be a repetition for an open connection
 }
 

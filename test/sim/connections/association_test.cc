@@ -194,6 +194,31 @@ TEST_CASE("streams open although the first one closes before its STARTED arrives
   CHECK(done(world, {flows[1]}));
 }
 
+TEST_CASE(
+    "the reserve survives the loss of STARTED, if the first stream closes before it arrives") {
+  World world(two_hosts());
+  world.ledger().allow_failures();
+  std::size_t data = 0;  // packets that arrive before the first ACK
+  bool acked = false;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to == 1 && is(datagram, wire::FrameType::kData)) data += acked ? 0 : 1;
+    if (to == 0 && is(datagram, wire::FrameType::kAck)) acked = true;
+    return to != 0 || !is(datagram, wire::FrameType::kStarted);
+  });
+  const auto flows = open_streams(world, 2);
+  REQUIRE(world.run_until(world.now() + 1s,
+                          [&] { return world.flow(flows[0]).receive_connection.has_value(); }));
+  world.close_receiver(flows[0]);
+  world.transfer(flows[1], 10'000);
+  REQUIRE(world.run_until(world.now() + 1s, [&] { return done(world, {flows[1]}); }));
+  world.run_for(500ms);  // the receiver has taken back the share
+  data = 0;
+  acked = false;
+  world.transfer(flows[1], 10'000);
+  REQUIRE(world.run_until(world.now() + 1s, [&] { return done(world, {flows[1]}); }));
+  CHECK(data > 1);
+}
+
 TEST_CASE("a new stream opens although the receiver has forgotten the association") {
   World world(two_hosts());
   world.ledger().allow_failures();
