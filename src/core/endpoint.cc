@@ -120,8 +120,8 @@ void Endpoint::decline(Time now, ContextId context, const wire::Invitation& list
   slot.channel = Channel(key, {key}, wire::host_of(to));
   parts_->lifecycle.depart(
       now, slot,
-      Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
-                        parts_->lifecycle.farewell_time()));
+      Departed::End{
+          Departed::Kind::kRefused, {wire::listener_token(listener), to}, std::move(why.reason)});
 }
 
 std::vector<wire::EndpointAddress> Endpoint::peer_lanes(ConnectionId connection) const {
@@ -305,8 +305,7 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     const std::size_t sent = parts.lifecycle.guarded(now, slot.token, [&] {
       Channel* channel = slot.party.channel();
       FrameWriter frames(parts.arena, channel != nullptr ? *channel : slot.channel);
-      return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count),
-                                      out.size());
+      return slot.party.poll_transmit(now, frames, out.subspan(count), out.size());
     });
     count += sent;
     if (sent > 0) parts.lifecycle.on_sent(now, slot);

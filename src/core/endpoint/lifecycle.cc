@@ -123,19 +123,19 @@ void Lifecycle::leave(Slot& slot) {
   if (!slot.held_by_user) slots_.release(slot);
 }
 
-void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
+void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed::End> end) {
   const std::uint64_t association = slot.association;
   if (auto* receiving = slot.party.receiver()) {
     // A stream that joined by one HELLO answers it again, because its WELCOME may have been lost.
-    if (!farewell || !receiving->joined())
+    if (!end || !receiving->joined())
       slots_.forget({receiving->peer_token(), receiving->peer_address()});
   }
-  if (!farewell) {
+  if (!end) {
     leave(slot);
   } else {
     if (auto* receiving = slot.party.receiver())
       receiving->association().departed().push_back(slot.token);
-    slot.party = std::move(*farewell);
+    slot.party = Departed(now, std::move(*end), farewell_time(), commons_.config.paths);
     follow_up(now, slot);
   }
   on_stream_left(now, association);
@@ -144,19 +144,17 @@ void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
 void Lifecycle::close(Time now, Slot& slot) {
   commons_.placements.clear();
   slot.held_by_user = false;
-  const Duration keep = farewell_time();
-  const auto farewell = [&](const auto& connection) -> std::optional<Departed> {
-    const Departed::Peer peer{connection.peer_token(), connection.peer_address(),
-                              connection.number()};
+  const auto end_of = [](const auto& connection) -> std::optional<Departed::End> {
+    using Kind = Departed::Kind;
+    const auto peer = Departed::peer_of(connection);
     if (peer.token == 0) return std::nullopt;  // the peer has never answered
     if (connection.unfinished())
-      return Departed::reset(now, peer, "the connection was aborted", keep);
-    if (connection.peer_closed())
-      return Departed::confirmed(now, peer, connection.completed(), keep);
-    return Departed::closed(now, peer, connection.completed(), keep);
+      return Departed::End{Kind::kReset, peer, "the connection was aborted"};
+    const Kind kind = connection.peer_closed() ? Kind::kConfirmed : Kind::kClosed;
+    return Departed::End{kind, peer, {}, connection.completed()};
   };
   const bool ends = slot.party.with_connection(
-      [&](const auto& connection) { depart(now, slot, farewell(connection)); });
+      [&](const auto& connection) { depart(now, slot, end_of(connection)); });
   if (!ends && slot.party.is_nobody()) slots_.release(slot);
 }
 
@@ -165,11 +163,9 @@ void Lifecycle::close(Time now, Slot& slot) {
 void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
                           bool ends_alone) {
   slot.party.with_connection([&](const auto& connection) {
-    const Departed::Peer peer{connection.peer_token(), connection.peer_address(),
-                              connection.number()};
-    std::optional<Departed> farewell;
-    if (peer.token != 0)
-      farewell = Departed::reset(now, peer, std::string(reason), farewell_time());
+    const auto peer = Departed::peer_of(connection);
+    std::optional<Departed::End> end;
+    if (peer.token != 0) end = Departed::End{Departed::Kind::kReset, peer, std::string(reason)};
     if (slot.held_by_user) {
       Event event;
       event.kind = Event::Kind::kClosed;
@@ -179,7 +175,7 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
       event.ends_alone = ends_alone;
       tell(std::move(event));
     }
-    depart(now, slot, std::move(farewell));
+    depart(now, slot, std::move(end));
   });
 }
 

@@ -42,8 +42,8 @@ class Lifecycle {
 
   // The user closes the connection: see Endpoint::close.
   void close(Time now, Slot& slot);
-  // Ends the connection. `farewell` tells the peer; nullopt if the peer need not be told.
-  void depart(Time now, Slot& slot, std::optional<Departed> farewell);
+  // Ends the connection. The peer is told how; nullopt if it need not be told.
+  void depart(Time now, Slot& slot, std::optional<Departed::End> end);
   // The end is settled: the place is free as soon as the user has closed the connection.
   void leave(Slot& slot);
   // The failure of one connection ends all connections of its context, so that ranks that are not

@@ -33,13 +33,13 @@ void Party::on_timeout(Time now) {
   if (departed() != nullptr) departed()->on_timeout(now);
 }
 
-std::size_t Party::poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
-                                 std::span<wire::TxPacket> out, std::size_t whole) {
+std::size_t Party::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                                 std::size_t whole) {
   if (auto* sending = sender()) return sending->poll_transmit(now, frames, out);
   if (auto* receiving = receiver()) return receiving->poll_transmit(frames, out);
   if (auto* sending = send_association()) return sending->poll_transmit(now, frames, out, whole);
   if (auto* receiving = recv_association()) return receiving->poll_transmit(now, frames, out);
-  return departed() == nullptr ? 0 : departed()->poll_transmit(now, frames, paths, out);
+  return departed() == nullptr ? 0 : departed()->poll_transmit(frames, out);
 }
 
 }  // namespace dlcp::core

@@ -75,8 +75,8 @@ class Party {
   bool is_expired(Time now) const;  // an association without streams, or a record: it can go
   // Packets are left that need a larger `out` than the last call had.
   bool wants_room() const;
-  std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
-                            std::span<wire::TxPacket> out, std::size_t whole);
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                            std::size_t whole);
 
  private:
   template <class Pointer>

@@ -11,40 +11,20 @@ constexpr unsigned kCloseTries = 32;
 constexpr unsigned kResetTries = 4;
 constexpr Duration kTryAgain = 6ms;
 
+unsigned tries(Departed::Kind kind) {
+  if (kind == Departed::Kind::kConfirmed) return 0;
+  return kind == Departed::Kind::kClosed ? kCloseTries : kResetTries;
+}
+
 }  // namespace
 
-Departed::Departed(Time now, Kind kind, const Peer& peer, Duration keep, unsigned tries)
-    : kind_(kind),
-      peer_(peer),
+Departed::Departed(Time now, End end, Duration keep, std::size_t paths)
+    : end_(std::move(end)),
       keep_(keep),
+      paths_(paths),
       expires_at_(now + keep),
       next_at_(now),
-      tries_left_(tries) {}
-
-Departed Departed::closed(Time now, const Peer& peer, std::uint64_t completed, Duration keep) {
-  Departed departed(now, Kind::kClosed, peer, keep, kCloseTries);
-  departed.completed_ = static_cast<std::uint32_t>(completed);
-  return departed;
-}
-
-Departed Departed::confirmed(Time now, const Peer& peer, std::uint64_t completed, Duration keep) {
-  Departed departed = closed(now, peer, completed, keep);
-  departed.tries_left_ = 0;
-  departed.peer_knows_ = true;
-  return departed;
-}
-
-Departed Departed::reset(Time now, const Peer& peer, std::string reason, Duration keep) {
-  Departed departed(now, Kind::kReset, peer, keep, kResetTries);
-  departed.reason_ = std::move(reason);
-  return departed;
-}
-
-Departed Departed::refused(Time now, const Peer& listener, std::string reason, Duration keep) {
-  Departed departed = reset(now, listener, std::move(reason), keep);
-  departed.kind_ = Kind::kRefused;
-  return departed;
-}
+      tries_left_(tries(end_.kind)) {}
 
 bool Departed::on_frame(Time now, wire::FrameType type) {
   switch (type) {
@@ -52,18 +32,17 @@ bool Departed::on_frame(Time now, wire::FrameType type) {
       return true;
     case wire::FrameType::kCloseAck:
       tries_left_ = 0;
-      return kind_ == Kind::kClosed;
+      return is_close();
     case wire::FrameType::kClose:
-      if (kind_ == Kind::kClosed) {
-        tries_left_ = 0;  // both ends are closing, and neither waits for the other
-        close_ack_due_ = peer_knows_ = true;
-        return false;
-      }
-      break;
+      if (!is_close()) break;
+      tries_left_ = 0;  // both ends are closing, and neither waits for the other
+      end_.kind = Kind::kConfirmed;
+      close_ack_due_ = true;
+      return false;
     default:
       break;
   }
-  if (kind_ == Kind::kClosed) expires_at_ = now + keep_;
+  if (is_close()) expires_at_ = now + keep_;
   due_ = true;
   return false;
 }
@@ -80,23 +59,25 @@ void Departed::on_timeout(Time now) {
 }
 
 void Departed::emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& out) const {
-  switch (kind_) {
+  const auto& [kind, peer, reason, completed] = end_;
+  switch (kind) {
     case Kind::kClosed:
-      return frames.emit(wire::Close{peer_.token, completed_}, path, peer_.address, out);
+    case Kind::kConfirmed:
+      return frames.emit(wire::Close{peer.token, static_cast<std::uint32_t>(completed)}, path,
+                         peer.address, out);
     case Kind::kReset:
-      return frames.emit(wire::Reset{peer_.token, reason_}, path, peer_.address, out);
+      return frames.emit(wire::Reset{peer.token, reason}, path, peer.address, out);
     case Kind::kRefused:
-      return frames.emit(wire::Refuse{peer_.token, wire::Refuse::Cause::kSettings, reason_}, path,
-                         peer_.address, out);
+      return frames.emit(wire::Refuse{peer.token, wire::Refuse::Cause::kSettings, reason}, path,
+                         peer.address, out);
   }
 }
 
-std::size_t Departed::poll_transmit(Time, FrameWriter& frames, std::size_t paths,
-                                    std::span<wire::TxPacket> out) {
+std::size_t Departed::poll_transmit(FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  const auto path = static_cast<wire::PathIndex>(path_ % paths);
+  const auto path = static_cast<wire::PathIndex>(path_ % paths_);
   if (close_ack_due_ && count < out.size()) {
-    frames.emit(wire::CloseAck{peer_.token}, path, peer_.address, out[count++]);
+    frames.emit(wire::CloseAck{end_.peer.token}, path, end_.peer.address, out[count++]);
     close_ack_due_ = false;
   }
   if (due_ && count < out.size()) {

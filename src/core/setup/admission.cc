@@ -38,10 +38,9 @@ void Admission::close_listener(Time now, ListenerId listener) {
   slots_.for_each([&](Slot& waiting) {
     const auto* receiving = waiting.party.receiver();
     if (receiving == nullptr || waiting.listener != listener || waiting.held_by_user) return;
-    const Departed::Peer peer{receiving->peer_token(), receiving->peer_address()};
-    lifecycle_.depart(
-        now, waiting,
-        Departed::reset(now, peer, std::string(kListenerClosed), lifecycle_.farewell_time()));
+    lifecycle_.depart(now, waiting,
+                      Departed::End{Departed::Kind::kReset, Departed::peer_of(*receiving),
+                                    std::string(kListenerClosed)});
   });
   slots_.release(*slot);
 }
