@@ -116,8 +116,11 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
   const std::size_t repaired_from =
       placing_ ? placing_->resolve(now, flight_, ack) : ack.paths.size();
   if (placing_) refresh_waits();
-  const Duration fabric = acks_.read_paths(now, ack, arrived_at, round_trip(),
-                                           {flight_, paths_, congestion_}, sample, repaired_from);
+  const Duration fabric = acks_.read_paths(
+      now, ack, arrived_at, round_trip(),
+      {flight_, paths_,
+       [&](Duration took, Duration answer) { congestion_.on_delay(now, took, answer); }},
+      sample, repaired_from);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path);

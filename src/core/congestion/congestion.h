@@ -1,5 +1,6 @@
-// The interface of congestion control. Each association has one object. It receives the sums of
-// acknowledgements, not single packets of single paths, which path_set handles.
+// Limits of congestion windows, and the input of congestion control. Each association has one
+// object. It receives the sums of acknowledgements, not single packets of single paths, which
+// path_set handles.
 #pragma once
 
 #include <algorithm>
@@ -37,24 +38,6 @@ struct AckSample {
     loss_budget = std::max(loss_budget, later.loss_budget);
     limited |= later.limited;
   }
-};
-
-class CongestionControl {
- public:
-  virtual ~CongestionControl() = default;
-  // Duration of the handshake with packets as large as data packets: an upper bound of the path's
-  // RTT, measured, as a rule, with empty queues.
-  virtual void on_handshake(Duration round_trip) = 0;
-  // The RTT of one packet without host delays. The calls for an ACK come before its on_ack.
-  // `answer` is the part that the answer took, plus an unknown constant, because the hosts' clocks
-  // are not synchronised. The clocks may drift by about 100 ppm.
-  virtual void on_delay(Time now, Duration fabric, Duration answer) = 0;
-  virtual void on_ack(const AckSample& sample) = 0;
-  // Probes get no answer any more.
-  virtual void on_stall(Time now) = 0;
-  // Packets that may be in flight; may be less than 1, which pacing turns into pauses.
-  virtual double window() const = 0;
-  virtual bool in_slow_start() const = 0;
 };
 
 }  // namespace dlcp::core

@@ -60,7 +60,7 @@ Duration AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at, 
     }
     newest = fabric;
     if (first || total < round_trip_min) round_trip_min = total;
-    learners.congestion.on_delay(now, fabric, answer);
+    learners.on_delay(fabric, answer);
     first = false;
     learners.paths.on_delivered(report.path, packets, fabric);
   }

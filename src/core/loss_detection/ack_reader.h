@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/congestion/congestion.h"
 #include "core/loss_detection/flight.h"
@@ -41,7 +42,7 @@ class AckReader {
   struct Learners {
     Flight& flight;
     PathSet& paths;
-    CongestionControl& congestion;
+    std::function<void(Duration fabric, Duration answer)> on_delay;  // of congestion control
   };
   // Returns the time in the network, there and back, of the newest packet that the ACK reports;
   // zero: it reports none. `round_trip` replaces the delay of packets that were in flight during a

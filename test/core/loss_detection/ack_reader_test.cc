@@ -1,6 +1,8 @@
 // How a sender uses the times in an acknowledgement.
 #include "core/loss_detection/ack_reader.h"
 
+#include <vector>
+
 #include "catch.h"
 #include "wire/data/data_header.h"
 
@@ -11,18 +13,15 @@ namespace {
 
 const Time kSent = time_from_ns(5'000'000'000);
 
-struct NoCongestion final : CongestionControl {
-  void on_handshake(Duration) override {}
-  void on_delay(Time, Duration fabric, Duration answer) override {
-    delays.push_back(fabric);
-    answers.push_back(answer);
-  }
-  void on_ack(const AckSample&) override {}
-  void on_stall(Time) override {}
-  double window() const override { return 10; }
-  bool in_slow_start() const override { return false; }
+struct Delays {
   std::vector<Duration> delays;
   std::vector<Duration> answers;
+  auto recorder() {
+    return [this](Duration fabric, Duration answer) {
+      delays.push_back(fabric);
+      answers.push_back(answer);
+    };
+  }
 };
 
 // Two paths on which packet 0 was sent at kSent.
@@ -37,13 +36,13 @@ struct Sender {
         {path, ce_marks, 0, wire::wire_time(kSent), static_cast<std::uint32_t>(held.count() >> 7)});
   }
   Duration read(Time arrived_at) {
-    return reader.read_paths(arrived_at, ack, arrived_at, 77us, {flight, paths, congestion},
-                             sample);
+    return reader.read_paths(arrived_at, ack, arrived_at, 77us,
+                             {flight, paths, congestion.recorder()}, sample);
   }
 
   Flight flight{2};
   PathSet paths{flight, 1};
-  NoCongestion congestion;
+  Delays congestion;
   AckReader reader;
   AckSample sample{.now = kSent};
   wire::Ack ack;
@@ -101,7 +100,7 @@ TEST_CASE(
     "the delay of a packet that the card has repeated is not a sample, unless many are as long") {
   Flight flight(1);
   PathSet paths(flight, 1);
-  NoCongestion congestion;
+  Delays congestion;
   AckReader reader;
   AckSample sample;
   Time now = kSent;
@@ -110,7 +109,8 @@ TEST_CASE(
     wire::Ack ack;
     ack.paths.push_back({0, 0, number, wire::wire_time(now), 0});
     now += took;
-    reader.read_paths(now, ack, now, 100us, {flight, paths, congestion}, sample, repaired_from);
+    reader.read_paths(now, ack, now, 100us, {flight, paths, congestion.recorder()}, sample,
+                      repaired_from);
   };
   for (int i = 0; i < 50; ++i)
     deliver(102400ns, 0);

@@ -19,17 +19,24 @@ namespace dlcp::core {
 // than this queue costs other flows.
 inline constexpr Duration kQueueTarget = std::chrono::microseconds(30);
 
-class QueueCongestion final : public CongestionControl {
+class QueueCongestion {
  public:
   // `target_delay`: queueing delay to aim at; 0: kQueueTarget.
   explicit QueueCongestion(Duration target_delay);
 
-  void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
-  void on_delay(Time now, Duration fabric, Duration answer) override;
-  void on_ack(const AckSample& sample) override;
-  void on_stall(Time now) override;
-  double window() const override { return window_ + std::min(answers_waiting_, window_); }
-  bool in_slow_start() const override { return slow_start_; }
+  // Duration of the handshake with packets as large as data packets: an upper bound of the path's
+  // RTT, measured, as a rule, with empty queues.
+  void on_handshake(Duration round_trip) { base_.begin(round_trip); }
+  // The RTT of one packet without host delays. The calls for an ACK come before its on_ack.
+  // `answer` is the part that the answer took, plus an unknown constant, because the hosts' clocks
+  // are not synchronised. The clocks may drift by about 100 ppm.
+  void on_delay(Time now, Duration fabric, Duration answer);
+  void on_ack(const AckSample& sample);
+  // Probes get no answer any more.
+  void on_stall(Time now);
+  // Packets that may be in flight; may be less than 1, which pacing turns into pauses.
+  double window() const { return window_ + std::min(answers_waiting_, window_); }
+  bool in_slow_start() const { return slow_start_; }
 
  private:
   struct Delays {  // of the packets of one round
