@@ -30,6 +30,18 @@ bool RecvQueue::make_room(RecvMessage& message) {
   return true;
 }
 
+RecvMessage& RecvQueue::reach(std::uint64_t number) {
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  return at(number);
+}
+
+bool RecvQueue::fits(const RecvMessage& message) {
+  if (message.bytes <= message.buffer.size()) return true;
+  overflow_ = Overflow{message.bytes, message.buffer.size()};
+  return false;
+}
+
 Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                            std::vector<Placement>& placements) {
   const std::uint64_t number = wire::expand_serial(header.message, first_);
@@ -50,9 +62,7 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
                      (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
   if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Receipt::kOutOfWindow;
 
-  while (messages_.size() <= number - first_)
-    messages_.push_back({});
-  RecvMessage& message = at(number);
+  RecvMessage& message = reach(number);
   if (!message.started && !message.start(header.message_bytes, chunk_size))
     return Receipt::kOutOfWindow;
   if ((message.bytes != header.message_bytes && !message.resize(header.message_bytes)) ||
@@ -65,10 +75,7 @@ Receipt RecvQueue::on_data(const wire::DataHeader& header, std::span<const std::
   const bool posted = message.posted;
   std::byte* base = message.buffer.data();
   if (posted) {
-    if (message.bytes > message.buffer.size()) {
-      overflow_ = Overflow{message.bytes, message.buffer.size()};
-      return Receipt::kTooLong;
-    }
+    if (!fits(message)) return Receipt::kTooLong;
   } else {
     if (!make_room(message) || header.offset + payload.size() > message.early.size()) {
       message.dropped_here = true;
@@ -196,18 +203,13 @@ void RecvQueue::end_permits(std::uint64_t number) {
 Early RecvQueue::post(RequestId request, std::span<std::byte> buffer, PlacementBatch& placements,
                       bool placed_later) {
   const std::uint64_t number = posted_++;
-  while (messages_.size() <= number - first_)
-    messages_.push_back({});
-  RecvMessage& message = at(number);
+  RecvMessage& message = reach(number);
   message.posted = true;
   message.placed_later = placed_later;
   message.request = request;
   message.buffer = buffer;
   if (!message.started) return Early::kNothing;
-  if (message.bytes > buffer.size()) {
-    overflow_ = Overflow{message.bytes, buffer.size()};
-    return Early::kAll;
-  }
+  if (!fits(message)) return Early::kAll;
   const std::size_t placed_before = placements.wanted.size();
   const Early early = message.whole() ? Early::kAll : Early::kPart;
   if (!message.early.empty()) hand_over_early(message, placements);
@@ -250,15 +252,9 @@ RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_
   const std::uint64_t number = wire::expand_serial(message_number, first_);
   if (number - first_ >= std::uint64_t{1} << 63) return {true, std::nullopt};  // complete long ago
   if (number - first_ >= 2 * requests_max_) return {};
-  while (messages_.size() <= number - first_)
-    messages_.push_back({});
-  RecvMessage& message = at(number);
+  RecvMessage& message = reach(number);
   if (!message.start(bytes, payload_bytes_)) return {};
-  if (message.posted && message.bytes > message.buffer.size()) {
-    overflow_ = Overflow{message.bytes, message.buffer.size()};
-    return {true, std::nullopt};
-  }
-  if (message.whole()) return {true, std::nullopt};
+  if ((message.posted && !fits(message)) || message.whole()) return {true, std::nullopt};
   return {true, number};
 }
 

@@ -31,7 +31,6 @@ class RecvQueue {
   RecvQueue(const RecvQueue&) = delete;
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
-
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
   bool under_way() const;  // a packet of an incomplete message has arrived
@@ -90,6 +89,8 @@ class RecvQueue {
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
+  RecvMessage& reach(std::uint64_t number);  // makes those up to it
+  bool fits(const RecvMessage& message);     // into the posted buffer; notes the overflow
   void note_arrived(std::uint64_t number, std::uint32_t last, std::uint32_t count = 1);
   bool make_room(RecvMessage& message);
   static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
