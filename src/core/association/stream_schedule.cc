@@ -42,19 +42,19 @@ std::size_t StreamSchedule::index_of(std::uint32_t number) const {
   const auto at = std::lower_bound(
       entries_.begin(), entries_.end(), number,
       [](const Entry& entry, std::uint32_t wanted) { return entry.number < wanted; });
-  return static_cast<std::size_t>(at - entries_.begin());
+  const bool found = at != entries_.end() && at->number == number;
+  return found ? static_cast<std::size_t>(at - entries_.begin()) : size();
 }
 
 SendStream* StreamSchedule::find(std::uint32_t number) const {
   if (turn_ < entries_.size() && entries_[turn_].number == number) return entries_[turn_].stream;
   const std::size_t index = index_of(number);
-  if (index == entries_.size() || entries_[index].number != number) return nullptr;
-  return entries_[index].stream;
+  return index == size() ? nullptr : entries_[index].stream;
 }
 
 void StreamSchedule::remove(std::uint32_t number) {
   const std::size_t index = index_of(number);
-  if (index == entries_.size() || entries_[index].number != number) return;
+  if (index == size()) return;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
   std::erase(busy_, index);
   for (std::size_t& other : busy_)
@@ -102,7 +102,7 @@ SendStream* StreamSchedule::next() {
 
 void StreamSchedule::prefer(std::uint32_t number) {
   const std::size_t index = index_of(number);
-  if (index != entries_.size() && entries_[index].number == number) retransmits(index);
+  if (index != size()) retransmits(index);
 }
 
 // Lets the stream send one packet, without using up bytes of its regular turn.

@@ -66,7 +66,7 @@ class StreamSchedule {
     bool can_send() const;
     bool holds_turn() const;
   };
-  std::size_t index_of(std::uint32_t number) const;
+  std::size_t index_of(std::uint32_t number) const;  // size(): no stream has this number
   template <class Holds>
   std::size_t find_behind(std::size_t place, const Holds& holds) const;
   static void grant(Entry& entry);
