@@ -179,8 +179,7 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   const ChunkRef& chunk = cut_.chunk();
   const std::uint32_t payload_bytes = prober_.size().payload_bytes();
   wire::Buffer* frame = sent.coding.used() ? &frames.take() : nullptr;
-  ChunkCut::Piece piece =
-      frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
+  ChunkCut::Piece piece = cut_.next(payload_bytes, frame);
   const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
   const bool padded = frame == nullptr && burst_.left > 0 && bytes == sent.bytes &&
                       !prober_.size().shrunk() && pads(bytes, sent.message_bytes);

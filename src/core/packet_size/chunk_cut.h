@@ -37,27 +37,23 @@ class ChunkCut {
     bool ends = true;          // it ends the chunk
     wire::Coding coding{};     // of a compressed message
   };
-  // The next piece of the chunk, at most `payload_bytes` long.
-  Piece next(std::uint32_t payload_bytes) {
-    const std::size_t size = std::min<std::size_t>(payload_bytes, sent_.bytes - at_);
-    const Piece piece{{sent_.data + at_, size},
-                      sent_.offset + static_cast<std::uint32_t>(at_),
-                      at_ + size == sent_.bytes};
-    at_ += size;
-    pending_ = !piece.ends;
-    return piece;
-  }
-  // The same for a compressed message; the encoded bytes are in `memory`.
-  Piece next_coded(std::uint32_t payload_bytes, wire::Buffer& memory) {
+  // The next piece of the chunk, at most `payload_bytes` long. `memory`: that of the encoded bytes
+  // of a compressed message.
+  Piece next(std::uint32_t payload_bytes, wire::Buffer* memory) {
     const std::span rest(sent_.data + at_, sent_.bytes - at_);
-    const CodedPiece code = code_piece(sent_.coding.format, rest, payload_bytes, memory);
-    const Piece piece{code.payload,
-                      sent_.offset + static_cast<std::uint32_t>(at_),
-                      code.plain_bytes == rest.size(),
-                      {sent_.coding.chunk_bytes, static_cast<std::uint32_t>(code.plain_bytes),
-                       static_cast<std::uint32_t>(code.coded_bytes)}};
-    at_ += code.plain_bytes;
-    pending_ = !piece.ends;
+    Piece piece{rest.first(std::min<std::size_t>(payload_bytes, rest.size())),
+                sent_.offset + static_cast<std::uint32_t>(at_)};
+    std::size_t plain_bytes = piece.payload.size();
+    if (memory != nullptr) {
+      const CodedPiece code = code_piece(sent_.coding.format, rest, payload_bytes, *memory);
+      piece.payload = code.payload;
+      piece.coding = {sent_.coding.chunk_bytes, static_cast<std::uint32_t>(code.plain_bytes),
+                      static_cast<std::uint32_t>(code.coded_bytes)};
+      plain_bytes = code.plain_bytes;
+    }
+    at_ += plain_bytes;
+    pending_ = at_ < sent_.bytes;
+    piece.ends = !pending_;
     return piece;
   }
 
