@@ -230,13 +230,17 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
   });
 }
 
+void SendAssociation::judge_losses(Time now) {
+  AckSample sample{.now = now, .round_trip = round_trip()};
+  collect_losses(now, sample);
+  congestion_.on_ack(sample);
+}
+
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
   // The SENT_ONCE that NEED answers was also a probe of its path. It may overtake placed packets.
   const Duration data_takes = placing_ ? acks_.rtt().answer_time_or() : Duration{};
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), data_takes);
-  AckSample sample{.now = now, .round_trip = round_trip()};
-  collect_losses(now, sample);
-  congestion_.on_ack(sample);
+  judge_losses(now);
   refresh_lossy(now, stream);
   prober_.on_progress();
 }
@@ -310,11 +314,7 @@ Time SendAssociation::next_timeout() const {
 void SendAssociation::on_timeout(Time now) {
   if (!setup_.established() || streams_.empty()) return;
   if (placing_) placing_->on_timeout(now, flight_);
-  if (flight_.deadline() <= now) {
-    AckSample sample{.now = now, .round_trip = round_trip()};
-    collect_losses(now, sample);
-    if (!losses_.empty()) congestion_.on_ack(sample);
-  }
+  if (flight_.deadline() <= now) judge_losses(now);
   if (prober_.on_timeout(now, probe_terms(), owes_progress())) {
     streams_.for_each_busy([&](SendStream& stream) { refresh_lossy(now, stream, true); });
     if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {

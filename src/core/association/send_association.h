@@ -150,6 +150,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   bool owes_progress() const;
   void refresh_waits() const;
   void collect_losses(Time now, AckSample& sample);
+  void judge_losses(Time now);  // when no ACK has arrived
   void refresh_lossy(Time now, SendStream& stream, bool is_silent = false);
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
