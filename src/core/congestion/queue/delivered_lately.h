@@ -25,10 +25,8 @@ class DeliveredLately {
       most = std::max(most, round.packets);
     return most;
   }
-  // A window does not grow beyond what can be used. `so_far`: packets of the present round.
-  double usable_window(double so_far = 0) const {
-    return kUsableGain * std::max(most(), so_far) + kUsableLeast;
-  }
+  // A window does not grow beyond what can be used.
+  double usable_window() const { return kUsableGain * most() + kUsableLeast; }
   // While licensed packets are lost, at most a little more than what has arrived per RTT may be in
   // flight; a few packets are always allowed.
   double lossy_window() const { return std::max(kLossyLeast, kLossyGain * most()); }
