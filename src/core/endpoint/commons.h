@@ -15,10 +15,10 @@
 
 namespace dlcp::core {
 
-// One set of counters per context, and one for events that belong to no context.
+// One set of counters per context. Context 0 has the events that belong to none.
 class CounterBook {
  public:
-  void add(Counter counter) { nobodys_.add(counter); }
+  void add(Counter counter) { of_[0].add(counter); }
   // The counters of a context; the reference stays valid.
   Counters& of(ContextId context) { return of_[context]; }
   Counters read(ContextId context) const {
@@ -26,14 +26,13 @@ class CounterBook {
     return found == of_.end() ? Counters{} : found->second;
   }
   Counters total() const {
-    Counters sum = nobodys_;
+    Counters sum;
     for (const auto& [context, counters] : of_)
       sum.add(counters);
     return sum;
   }
 
  private:
-  Counters nobodys_;
   std::map<ContextId, Counters> of_;
 };
 
