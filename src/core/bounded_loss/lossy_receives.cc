@@ -29,21 +29,11 @@ bool LossyReceives::Message::quiet(std::span<const PathSeen> paths) {
 
 // ---- all messages ----
 
-LossyReceives::Message& LossyReceives::message(std::uint64_t number) {
-  const auto at = std::lower_bound(
-      messages_.begin(), messages_.end(), number,
-      [](const Message& message, std::uint64_t wanted) { return message.number < wanted; });
-  if (at != messages_.end() && at->number == number) return *at;
-  Message added;
-  added.number = number;
-  return *messages_.insert(at, std::move(added));
-}
-
 void LossyReceives::forget_done() {
   std::erase_if(
       messages_,
-      [&](const Message& message) {
-        return message.state != State::kStopDue && !queue_.is_open(message.number);
+      [&](const auto& message) {
+        return message.second.state != State::kStopDue && !queue_.is_open(message.first);
       });
 }
 
@@ -52,54 +42,52 @@ void LossyReceives::on_posted(std::uint64_t number, const Licence& licence,
   ledger_.open(licence, buffer_bytes);
   if (licence.collective == 0) return;
   forget_done();
-  if (queue_.is_open(number)) message(number).licence = licence;
+  if (queue_.is_open(number)) messages_[number].licence = licence;
 }
 
 bool LossyReceives::is_granted(std::uint64_t number) const {
-  return std::ranges::any_of(
-      messages_,
-      [&](const Message& message) {
-        return message.number == number && message.state == State::kGranted;
-      });
+  const auto found = messages_.find(number);
+  return found != messages_.end() && found->second.state == State::kGranted;
 }
 
 bool LossyReceives::awaits() const {
   return std::ranges::any_of(
-      messages_, [](const Message& message) { return message.state != State::kCollecting; });
+      messages_, [](const auto& message) { return message.second.state != State::kCollecting; });
 }
 
 bool LossyReceives::due() const {
   return std::ranges::any_of(
       messages_,
-      [](const Message& message) {
-        return message.state == State::kNeedDue || message.state == State::kStopDue;
+      [](const auto& message) {
+        const State state = message.second.state;
+        return state == State::kNeedDue || state == State::kStopDue;
       });
 }
 
 bool LossyReceives::on_sent_once(const wire::SentOnce& frame) {
   const auto expected = queue_.expect(frame.message, frame.message_bytes);
   if (!expected.number) return expected.possible;
-  message(*expected.number).on_sent_once(frame);
+  messages_[*expected.number].on_sent_once(frame);
   return true;
 }
 
 void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
                            std::vector<Placement>& placements) {
-  for (Message& message : messages_) {
+  for (auto& [number, message] : messages_) {
     const bool granted = message.state == State::kGranted;
-    if ((!granted && message.state != State::kWaiting) || !queue_.is_open(message.number)) continue;
-    const RecvMessage& held = queue_.message(message.number);
+    if ((!granted && message.state != State::kWaiting) || !queue_.is_open(number)) continue;
+    const RecvMessage& held = queue_.message(number);
     if (!held.posted || held.whole() || held.placing > 0) continue;
     if (granted ? !held.card_may_write : message.quiet(paths))
-      decide(message, licence_bytes_min, placements);
+      decide(number, message, licence_bytes_min, placements);
   }
   forget_done();
 }
 
-void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
+void LossyReceives::decide(std::uint64_t number, Message& message, std::size_t licence_bytes_min,
                            std::vector<Placement>& placements) {
-  const RecvMessage& held = queue_.message(message.number);
-  const std::size_t missing = queue_.missing_bytes(message.number);
+  const RecvMessage& held = queue_.message(number);
+  const std::size_t missing = queue_.missing_bytes(number);
   // Packets that this receiver dropped for lack of room are not losses of the network.
   const bool stop =
       message.state == State::kGranted || (message.needs == 0 && !held.dropped_here &&
@@ -108,7 +96,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   if (stop && held.card_may_write) {
     // Late packets may still fill holes. Zeros are written when the card can no longer do so.
     message.state = State::kGranted;
-    queue_.close(message.number);
+    queue_.close(number);
     return;
   }
   if (!stop) {
@@ -119,7 +107,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   }
   message.state = State::kStopDue;
   message.lost_bytes = static_cast<std::uint32_t>(missing);
-  message.holes = queue_.complete_with_holes(message.number, placements);
+  message.holes = queue_.complete_with_holes(number, placements);
   counters_.add(Counter::kMessagesShort);
   counters_.add(Counter::kBytesLost, missing);
 }
@@ -127,9 +115,9 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
 std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
                                          std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  for (Message& message : messages_) {
+  for (auto& [full_number, message] : messages_) {
     if (count == out.size()) break;
-    const auto number = static_cast<std::uint32_t>(message.number);
+    const auto number = static_cast<std::uint32_t>(full_number);
     if (message.state == State::kNeedDue) {
       // If SENT_ONCE is repeated, NEED was lost, perhaps because its path works in one direction
       // only.
@@ -138,7 +126,7 @@ std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, Fr
       frames.emit(wire::Need{to.token, number, message.echo, message.path}, path, *to.address,
                   out[count++]);
       message.state = State::kNeeded;
-    } else if (message.state == State::kStopDue && !queue_.is_open(message.number)) {
+    } else if (message.state == State::kStopDue && !queue_.is_open(full_number)) {
       auto& holes = message.holes;
       holes.resize(std::min(holes.size(), wire::holes_max(way.frame_bytes)));
       frames.emit(wire::Stop{to.token, number, message.lost_bytes, std::move(holes)}, way.path,

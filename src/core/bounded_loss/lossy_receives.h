@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -57,7 +58,6 @@ class LossyReceives {
     kDone,
   };
   struct Message {
-    std::uint64_t number = 0;
     State state = State::kCollecting;
     Licence licence;          // the receiver's; without a licence everything is needed
     std::uint32_t needs = 0;  // NEED frames so far; above 0: exact, its holes were over budget
@@ -71,14 +71,14 @@ class LossyReceives {
     void on_sent_once(const wire::SentOnce& frame);
     bool quiet(std::span<const PathSeen> paths);
   };
-  Message& message(std::uint64_t number);
   void forget_done();
-  void decide(Message& message, std::size_t licence_bytes_min, std::vector<Placement>& placements);
+  void decide(std::uint64_t number, Message& message, std::size_t licence_bytes_min,
+              std::vector<Placement>& placements);
 
   RecvQueue& queue_;
   Counters& counters_;
   LossLedger ledger_;
-  std::vector<Message> messages_;  // ascending
+  std::map<std::uint64_t, Message> messages_;
 };
 
 }  // namespace dlcp::core
