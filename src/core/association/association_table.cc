@@ -35,9 +35,9 @@ SendAssociation& AssociationTable::after(const SendAssociation& forgotten, Count
   Slot& slot = *slots_.find(known->second);
   SendAssociation& current = *slot.party.send_association();
   if (&current != &forgotten) return current;  // another stream has replaced it before
-  const std::uint32_t streams = current.setup().last_stream();
+  const std::uint32_t streams = current.setup().last_stream;
   SendAssociation& association = make(slot, to, counters);
-  association.setup().begin_after(streams);
+  association.setup().last_stream = streams;
   return association;
 }
 

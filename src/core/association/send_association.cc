@@ -24,8 +24,8 @@ SendAssociation::SendAssociation(const Config& config, Counters& counters, Endpo
 // ---- streams ----
 
 std::uint32_t SendAssociation::join(SendStream& stream) {
-  streams_.add(setup_.next_stream(), stream);
-  return setup_.last_stream();
+  streams_.add(++setup_.last_stream, stream);
+  return setup_.last_stream;
 }
 
 void SendAssociation::wake(const SendStream& stream) {
@@ -37,7 +37,7 @@ void SendAssociation::leave(std::uint32_t number) {
   if (stream == nullptr) return;
   window_.on_settled(stream->queue().in_flight());
   if (cut_.pending() && cut_.chunk().stream == number) cut_.drop();
-  setup_.leave(number);
+  if (number == setup_.leader) setup_.leader = 0;
   streams_.remove(number);
 }
 
@@ -49,12 +49,12 @@ void SendAssociation::on_left(Time now, Duration keep) {
 }
 
 SendStream* SendAssociation::choose_leader() {
-  if (setup_.established() || setup_.leader() != 0) return nullptr;
+  if (setup_.established() || setup_.leader != 0) return nullptr;
   SendStream* chosen = nullptr;
   streams_.for_each([&](SendStream& stream) {
     if (chosen == nullptr && !stream.failed()) chosen = &stream;
   });
-  if (chosen != nullptr) setup_.lead(chosen->number());
+  if (chosen != nullptr) setup_.leader = chosen->number();
   return chosen;
 }
 
@@ -285,7 +285,7 @@ ProbeClock::Terms SendAssociation::probe_terms() const {
     return stream.queue().is_posted() &&
            (stream.lossy().awaits_answer() || stream.queue().awaits_end());
   });
-  return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms().shortest()),
+  return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms.shortest()),
           .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end};
 }
 

@@ -71,13 +71,13 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
 
   std::uint64_t token() const { return open_.token; }
   std::uint32_t place() const { return open_.place; }
-  std::uint64_t peer_token() const { return setup_.peer_token(); }
+  std::uint64_t peer_token() const { return setup_.peer_token; }
   const wire::EndpointAddress& peer_address() const { return open_.peer; }
   Channel& channel() { return channel_; }
   PathSet& paths() { return paths_; }
   Prober& prober() { return prober_; }
   compression::Gate& gate() { return gate_; }
-  Duration round_trip() const { return acks_.rtt().recent_or(setup_.terms().round_trip); }
+  Duration round_trip() const { return acks_.rtt().recent_or(setup_.terms.round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
   // Messages of this size and more are sent when their receive is posted.
   std::size_t waits_from() const {

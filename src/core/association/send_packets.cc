@@ -36,7 +36,7 @@ std::span<const std::byte> padded_copy(std::span<const std::byte> payload, std::
 }  // namespace
 
 std::size_t SendAssociation::packet_bytes() const {
-  return setup_.terms().payload_bytes + wire::overhead_bytes(setup_.terms().protection);
+  return setup_.terms.payload_bytes + wire::overhead_bytes(setup_.terms.protection);
 }
 
 bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& first,
@@ -47,7 +47,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   window_.on_burst(now);
   const double limit = window_.limit(congestion_.window());
   // The value that replaces an unknown RTT would spread the first packets over too long a time.
-  const Duration round = acks_.rtt().recent_or(setup_.terms().shortest());
+  const Duration round = acks_.rtt().recent_or(setup_.terms.shortest());
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_.in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
@@ -58,7 +58,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
   rate_.update(own_rate_, bytes * per_second);
   // Time per packet at the rate of the whole endpoint.
   const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
-  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t payload_bytes = setup_.terms.payload_bytes;
   auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
   const std::size_t rest = (chunk.message_bytes - chunk.offset + payload_bytes - 1) / payload_bytes;
   if (chunk.message_bytes <= kUndividedBytes &&
@@ -85,7 +85,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
 std::size_t SendAssociation::run_packets(const SendQueue& queue, const ChunkRef& chunk,
                                          std::size_t room, double most) const {
   if (prober_.size().shrunk()) return 1;
-  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t payload_bytes = setup_.terms.payload_bytes;
   std::size_t packets = std::min(burst_.left, room);
   if (burst_.left > room) {  // up to the end of a unit
     const std::size_t unit = unit_packets(config_, packet_bytes());
@@ -113,7 +113,7 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
 // The window has room for the message, which continues with `first`, and nothing else waits.
 bool SendAssociation::fits_alone(const SendStream& stream, const ChunkRef& first,
                                  double most) const {
-  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t payload_bytes = setup_.terms.payload_bytes;
   const std::size_t bytes = stream.queue().message_bytes(first.message);
   const std::size_t chunks = (bytes + payload_bytes - 1) / payload_bytes;
   const std::size_t in_flight = window_.in_flight() + chunks - first.chunk;
@@ -125,7 +125,7 @@ bool SendAssociation::fits_alone(const SendStream& stream, const ChunkRef& first
 }
 
 bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
-  const AssociationTerms& terms = setup_.terms();
+  const AssociationTerms& terms = setup_.terms;
   return config_.card == nullptr &&  // the card may be the only one that can read the message
          bytes < terms.payload_bytes && burst_.bytes == terms.payload_bytes &&
          (terms.payload_bytes - bytes) * kPaddingShare <= message_bytes &&
@@ -135,7 +135,7 @@ bool SendAssociation::pads(std::size_t bytes, std::size_t message_bytes) const {
 // Sends as many chunks of one message as `out` holds: run_packets() of them.
 void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& first,
                                FrameWriter& frames, std::span<wire::TxPacket> out) {
-  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t payload_bytes = setup_.terms.payload_bytes;
   const std::size_t count = out.size();
   const auto message = stream.queue().mark_run_sent(first, count);
   const std::size_t begin = first.chunk * payload_bytes;
@@ -155,7 +155,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
       last_bytes < payload_bytes && burst_.left > count && pads(last_bytes, message.size());
   wire::Buffer* const padded = pad ? &frames.take() : nullptr;
   if (pad) out.back().payload = padded_copy(out.back().payload, payload_bytes, *padded);
-  frames.seal(number, setup_.terms().protection, out);
+  frames.seal(number, setup_.terms.protection, out);
   if (pad) FrameWriter::join(*padded, out.back());
 
   on_run_sent(now, stream, count, payload.size());
@@ -198,7 +198,7 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.traffic_class = sent.traffic_class;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
-  frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
+  frames.emit(header, number, piece.payload, setup_.terms.protection, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 
   if (sent.licensed) {
@@ -237,7 +237,7 @@ bool SendAssociation::room_for_unit(std::size_t room, std::size_t whole) {
 
 std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                                        std::size_t whole) {
-  const std::uint32_t payload_bytes = setup_.terms().payload_bytes;
+  const std::uint32_t payload_bytes = setup_.terms.payload_bytes;
   std::size_t count = 0;
   double most = window_.most(congestion_.window());
   if (cut_.pending()) {

@@ -25,10 +25,10 @@ std::optional<SendPlacing::Way> SendAssociation::placed_way(Time now, const Chun
   const Card::Limits& limits = placing_->limits();
   if (bytes > std::min<std::size_t>(prober_.size().payload_bytes(), limits.payload_bytes_max))
     return std::nullopt;
-  const Duration shortest = acks_.rtt().shortest_or(setup_.terms().shortest());
+  const Duration shortest = acks_.rtt().shortest_or(setup_.terms.shortest());
   if (limits.is_reliable && shortest > Card::kReliableRoundTripMost) return std::nullopt;
   const auto way =
-      placing_->way(now, flight_, chunk, traffic_class, whole, setup_.terms().payload_bytes, path);
+      placing_->way(now, flight_, chunk, traffic_class, whole, setup_.terms.payload_bytes, path);
   if (!way) return std::nullopt;
   // If the card has fewer paths than this association, several share a queue pair; PathSet knows
   // only the path that has the number of the queue pair.
@@ -54,7 +54,7 @@ bool SendAssociation::may_be_placed(const SendQueue& queue) const {
 // permits it; returns their number. A single chunk is marked as sent already.
 std::size_t SendAssociation::emit_placed(Time now, SendStream& stream, const ChunkRef& first,
                                          std::span<wire::TxPacket> out) {
-  const std::size_t payload_bytes = setup_.terms().payload_bytes;
+  const std::size_t payload_bytes = setup_.terms.payload_bytes;
   SendQueue& queue = stream.queue();
   const ChunkView view = queue.view(first);
   const TrafficClass traffic_class = queue.class_of(first);

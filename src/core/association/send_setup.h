@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "util/time.h"
 #include "wire/frames/control_frame.h"
@@ -25,54 +24,30 @@ struct AssociationTerms {
   Duration shortest() const { return std::min(round_trip, took); }
 };
 
-class SendSetup {
- public:
-  bool established() const { return terms_.payload_bytes != 0; }
-  const AssociationTerms& terms() const { return terms_; }
-  // The receiver's token; 0: not known yet.
-  std::uint64_t peer_token() const { return peer_token_; }
-
-  // Numbers begin with 1 and are not reused.
-  std::uint32_t next_stream() { return ++streams_; }
-  // Continues the numbers of the association that this one replaces.
-  void begin_after(std::uint32_t last_stream) { streams_ = last_stream; }
-  std::uint32_t last_stream() const { return streams_; }
-
+struct SendSetup {
+  AssociationTerms terms;
+  std::uint64_t peer_token = 0;   // the receiver's; 0: not known yet
+  std::uint32_t last_stream = 0;  // numbers begin with 1 and are not reused
   // The stream that sends HELLO for all until the association is established; 0: none.
-  std::uint32_t leader() const { return leader_; }
-  void lead(std::uint32_t stream) { leader_ = stream; }
-  void leave(std::uint32_t stream) {
-    if (stream == leader_) leader_ = 0;
-  }
-  // Remembers the listener's key that seals the HELLO of this leader.
-  void note_key(std::uint32_t stream, const wire::Key& listener_key) {
-    listener_keys_.emplace_back(stream, listener_key);
-  }
+  std::uint32_t leader = 0;
+  // The listeners' keys that seal the HELLOs of streams.
+  std::map<std::uint32_t, wire::Key> listener_keys{};
 
+  bool established() const { return terms.payload_bytes != 0; }
   // If WELCOME brings a new token, returns the listener's key that the association's keys derive
   // from.
   std::optional<wire::Key> key_after(const wire::Welcome& welcome) {
-    if (established() || welcome.association == 0 || welcome.association == peer_token_)
-      return std::nullopt;
-    for (const auto& [stream, key] : listener_keys_) {
-      if (stream != welcome.key_stream) continue;
-      peer_token_ = welcome.association;
-      return key;
-    }
-    return std::nullopt;
+    const bool is_new = welcome.association != 0 && welcome.association != peer_token;
+    const auto key = listener_keys.find(welcome.key_stream);
+    if (established() || !is_new || key == listener_keys.end()) return std::nullopt;
+    peer_token = welcome.association;
+    return key->second;
   }
-  void establish(const AssociationTerms& terms) {
-    terms_ = terms;
-    listener_keys_.clear();
-    leader_ = 0;
+  void establish(const AssociationTerms& agreed) {
+    terms = agreed;
+    listener_keys.clear();
+    leader = 0;
   }
-
- private:
-  AssociationTerms terms_;
-  std::uint64_t peer_token_ = 0;
-  std::uint32_t streams_ = 0;
-  std::uint32_t leader_ = 0;
-  std::vector<std::pair<std::uint32_t, wire::Key>> listener_keys_;
 };
 
 }  // namespace dlcp::core

@@ -65,8 +65,8 @@ void SendStream::begin(Time now) {
   if (handshake_.state() != Handshake::State::kWaiting) return;
   SendSetup& setup = association_->setup();
   const AssociationName name{association_->token(), association_->peer_token(), number_};
-  if (setup.established()) return handshake_.join(now, name, setup.terms());
-  setup.note_key(number_, handshake_.listener_key());
+  if (setup.established()) return handshake_.join(now, name, setup.terms);
+  setup.listener_keys[number_] = handshake_.listener_key();
   handshake_.lead(now, {association_->token(), 0, number_});
 }
 
@@ -74,7 +74,7 @@ void SendStream::move_to(Time now, SendAssociation& association) {
   association_->leave(number_);
   association_ = association.shared_from_this();
   // The receiver made its new association when the HELLO with the old number arrived.
-  association_->setup().note_key(number_, handshake_.listener_key());
+  association_->setup().listener_keys[number_] = handshake_.listener_key();
   number_ = association_->join(*this);
   handshake_.wait();
   watch(now);
