@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "util/check.h"
 
@@ -109,7 +108,6 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo, Amo
 }
 
 std::uint8_t PathSet::choose_for_probe() {
-  if (answered_last_) return *std::exchange(answered_last_, std::nullopt);
   turn_ = (turn_ + 1) % paths_.size();
   return static_cast<std::uint8_t>(turn_);
 }
@@ -139,7 +137,6 @@ void PathSet::restore(Path& path) {
 void PathSet::on_answered(std::uint8_t index) {
   if (index >= paths_.size()) return;
   restore(paths_[index]);
-  answered_last_ = index;
   proven_[reports_++ % proven_.size()] = index;  // retransmissions find it
 }
 

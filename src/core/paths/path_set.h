@@ -31,8 +31,7 @@ class PathSet {
   using Among = std::span<const wire::PathIndex>;
   Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew, Among among = {});
 
-  // The path of a probe: once the path that answered last, which most likely works in both
-  // directions, then all paths in turn.
+  // The path of a probe: all paths in turn.
   std::uint8_t choose_for_probe();
 
   // The path has delivered `packets` packets, at least one, or has lost some of them.
@@ -72,8 +71,7 @@ class PathSet {
 
   const Flight& flight_;
   std::vector<Path> paths_;
-  Duration typical_delay_{0};  // smoothed over all paths; used for unknown paths
-  std::optional<std::uint8_t> answered_last_;
+  Duration typical_delay_{0};                // smoothed over all paths; used for unknown paths
   std::array<wire::PathIndex, 8> proven_{};  // the last to deliver, as a ring
   std::size_t reports_ = 0;
   std::size_t turn_ = 0;
