@@ -66,9 +66,6 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, const ChunkRef& 
     const auto most = burst_packets(config_, packet_bytes(), shared_time, 2 * limit);
     packets = std::max(packets, std::min(rest, most));
   }
-  const bool small = chunk.message_bytes <= kSmallMessagePackets * payload_bytes;
-  if (small && idle && config_.burst_packets_max == 0)
-    packets = std::max(packets, kSmallMessagePackets);
   // The receiver handles the first half of a message while the second one is sent.
   if (idle && rest > packets && rest < 2 * packets) {
     const std::size_t half = (rest + 1) / 2;

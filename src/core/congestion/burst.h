@@ -14,10 +14,6 @@ namespace dlcp::core {
 
 inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of sending time, at most
 
-// A message of at most this many packets leaves as one burst if nothing is in flight: it is too
-// short for two paths.
-inline constexpr std::size_t kSmallMessagePackets = 4;
-
 // A message of at most this many bytes leaves as one burst if the window has room for it and the
 // pace permits. Two bursts would let the receiver begin earlier, but the second one costs both ends
 // more than that gains (measured: 3 us to send, 1 us to receive; 32 KiB take 4 us to receive).
