@@ -20,7 +20,6 @@ constexpr std::size_t kPlaceBytes = 8 << 10;
 struct ChunkSize {
   std::uint32_t bytes = 0;
   double ratio = 0;  // packets without compression per packet with it
-  std::size_t encoded_bytes = 0;
 };
 
 // The chunk size that needs the fewest packets. It is found from the number of bytes that fit into
@@ -31,7 +30,6 @@ ChunkSize choose_chunk(std::span<const std::byte> message, Format format,
   std::array<std::size_t, kPlacesMax> all_fits;
   const std::size_t places = std::clamp(message.size() / kPlaceBytes, kPlacesMin, kPlacesMax);
   const auto fits = std::span(all_fits).first(places);
-  std::size_t encoded_bytes = 0;
   const auto granules = [&](std::size_t bytes) { return bytes - bytes % packet.granule; };
   const std::size_t step = granules(message.size() / places);
   for (std::size_t i = 0; i < places; ++i) {
@@ -39,7 +37,6 @@ ChunkSize choose_chunk(std::span<const std::byte> message, Format format,
     const auto chunk = rest.first(std::min(rest.size(), packet.chunk_bytes_max));
     const auto code =
         encode(format, chunk, std::min(packet.coded, out.size()), packet.granule, out);
-    encoded_bytes += code.taken;
     fits[i] = std::max(granules(code.taken), granules(packet.coded));
   }
   ChunkSize best;
@@ -49,9 +46,8 @@ ChunkSize choose_chunk(std::span<const std::byte> message, Format format,
       packets += (size + fit - 1) / fit;
     const double ratio =
         static_cast<double>(size * places) / static_cast<double>(packets * packet.plain);
-    if (ratio > best.ratio) best = {static_cast<std::uint32_t>(size), ratio, 0};
+    if (ratio > best.ratio) best = {static_cast<std::uint32_t>(size), ratio};
   }
-  best.encoded_bytes = encoded_bytes;
   return best;
 }
 
@@ -62,7 +58,6 @@ MessageCoding Coder::code(std::span<const std::byte> message, const PacketSizes&
   if (++format_age_ > kFormatMessages) format_.reset();
   if (format_) {
     const ChunkSize chunk = choose_chunk(message, *format_, packet);
-    sampled_bytes_ += chunk.encoded_bytes;
     if (chunk.ratio >= std::max(kRatioMin, kRatioFall * ratio_)) {
       ratio_ = chunk.ratio;
       return {chunk.bytes, *format_};
@@ -70,11 +65,9 @@ MessageCoding Coder::code(std::span<const std::byte> message, const PacketSizes&
     format_.reset();
   }
   const auto sample = compression::sample(message, std::nullopt);
-  sampled_bytes_ += sample.encoded_bytes;
   ratio_ = sample.ratio;
   if (sample.ratio < kRatioMin) return {};
   const ChunkSize chunk = choose_chunk(message, sample.format, packet);
-  sampled_bytes_ += chunk.encoded_bytes;
   ratio_ = chunk.ratio;
   if (chunk.ratio < kRatioMin) return {};
   if (sample.typed) format_ = sample.format;
@@ -83,7 +76,6 @@ MessageCoding Coder::code(std::span<const std::byte> message, const PacketSizes&
 }
 
 MessageCoding Coder::choose(std::span<const std::byte> message, const PacketSizes& packet) {
-  sampled_bytes_ = 0;
   if (pass_ > 0) {
     --pass_;
     return {};

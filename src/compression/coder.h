@@ -37,8 +37,6 @@ class Coder {
   // For the last message that was sampled: its number of packets without compression, divided by
   // the estimated number with compression. Above 1, compression saves packets.
   double ratio() const { return ratio_; }
-  // How many bytes the last choose() compressed for its samples: the cost of the choice.
-  std::size_t sampled_bytes() const { return sampled_bytes_; }
 
  private:
   // Sampling costs time. After a sampled message that was not worth compressing, the next messages
@@ -59,7 +57,6 @@ class Coder {
   std::optional<Format> format_;
   unsigned format_age_ = 0;  // number of messages since the format was found
   double ratio_ = 1;
-  std::size_t sampled_bytes_ = 0;
   unsigned pass_ = 0;       // number of messages still to be sent without sampling
   unsigned pass_next_ = 1;  // value for pass_ after the next message that is not worth compressing
 };

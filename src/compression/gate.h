@@ -22,18 +22,10 @@ struct Terms {
   // For messages of direct exchange, which divides a call into equal blocks of usually 11 KiB and
   // more. They contain no flags.
   std::size_t direct_bytes_min = std::size_t{8} << 10;
-  // Processor time in seconds per byte of a message: for sending without compression, in addition
-  // for compressing, and at the receiver for decompressing.
+  // Processor time in seconds per byte of a message: for sending without compression, and in
+  // addition for compressing.
   double send_s_per_byte = 0.3e-9;
   double encode_s_per_byte = 0.12e-9;
-  double decode_s_per_byte = 0.09e-9;
-
-  // Estimates of the processor time for this number of bytes of messages, for counters.
-  std::uint64_t encode_ns(std::size_t bytes) const { return time_of(bytes, encode_s_per_byte); }
-  std::uint64_t decode_ns(std::size_t bytes) const { return time_of(bytes, decode_s_per_byte); }
-  static std::uint64_t time_of(std::size_t bytes, double s_per_byte) {
-    return static_cast<std::uint64_t>(1e9 * s_per_byte * static_cast<double>(bytes));
-  }
 };
 
 class Gate {

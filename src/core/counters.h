@@ -16,9 +16,6 @@ namespace dlcp::core {
     "part of bytes_sent in compressed messages; see DLCP_COMPRESS")                               \
   X(kBytesCompressedWire, "bytes_compressed_wire",                                                \
     "size of bytes_compressed in packets; their quotient is the compression ratio")               \
-  X(kCompressTime, "compress_time_estimate",                                                      \
-    "nanoseconds for sampling and compressing, from bytes and the cost measured at start")        \
-  X(kDecompressTime, "decompress_time_estimate", "the same for decompressing, at the receiver")   \
   X(kBurstsSent, "bursts_sent",                                                                   \
     "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")         \
   X(kPacketsRetransmitted, "packets_retransmitted",                                               \

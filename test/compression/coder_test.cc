@@ -51,15 +51,6 @@ TEST_CASE("a format that no longer fits is replaced within a few messages") {
   CHECK(coder.ratio() > 1.2);
 }
 
-TEST_CASE("the cost of a choice is known, and is none if nothing is sampled") {
-  Coder coder;
-  const auto noise = random_bytes(256 << 10);
-  (void)coder.choose(noise, kPacket);
-  CHECK(coder.sampled_bytes() == 3u * 8 * 1024);
-  (void)coder.choose(noise, kPacket);
-  CHECK(coder.sampled_bytes() == 0);
-}
-
 TEST_CASE("after incompressible messages only few others are sampled") {
   Coder coder;
   const auto noise = random_bytes(256 << 10);

@@ -138,7 +138,7 @@ def summary(name, precision, reports):
         return 1e3 * statistics.median(t for r in reports for t in r[key][1:])
 
     counters = {key: sum(r["counters"].get(key, 0) for r in reports)
-                for key in ("bytes_sent", "bytes_compressed", "bytes_compressed_wire", "compress_time_estimate")}
+                for key in ("bytes_sent", "bytes_compressed", "bytes_compressed_wire")}
     return {"precision": precision, "run": name, "step_ms": ms("step_seconds"), "reduce_ms": ms("reduce_seconds"),
             "loss": reports[0]["loss"][-1], "weights": sorted({r["weights"] for r in reports}), **counters}
 

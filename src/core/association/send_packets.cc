@@ -207,7 +207,6 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   if (piece.coding.used()) {
     stream.counters().add(Counter::kBytesCompressed, bytes);
     stream.counters().add(Counter::kBytesCompressedWire, piece.payload.size());
-    stream.counters().add(Counter::kCompressTime, config_.compression.encode_ns(bytes));
   }
   return padded;
 }

@@ -174,8 +174,6 @@ void RecvStream::on_data(const wire::RxPacket& packet, const wire::DataPacket& d
     const auto plain = decode_piece(data.header.coding, payload, association_->plain());
     if (!plain) return counters_.add(Counter::kDroppedUndecodable);
     payload = *plain;
-    if (data.header.coding.coded_bytes != data.header.coding.plain_bytes)
-      counters_.add(Counter::kDecompressTime, config_.compression.decode_ns(payload.size()));
     run.ends = true;  // the next packet is decoded to the same memory
   }
   const auto receipt = queue_.on_data(data.header, payload, run.placements);

@@ -47,7 +47,6 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
       message.size() >= gate.message_bytes_min(licence.shape == LossShape::kDirect)) {
     coding = coder_.choose(message, packet_sizes(handshake_.terms().payload_bytes));
     if (coding.used()) gate.note_ratio(coder_.ratio());
-    counters_.add(Counter::kCompressTime, config_.compression.encode_ns(coder_.sampled_bytes()));
   }
   Licence known = licence;
   if (!readable && config_.worth == nullptr) known.element = gradient::ElementType::kOther;

@@ -34,9 +34,8 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.peer_timeout = settings.peer_timeout;
   config.protection = settings.protection;
   config.compression.mode = settings.compression;
-  static const CodingCost cost = measure_coding_cost();
-  config.compression.encode_s_per_byte = cost.encode_s_per_byte;
-  config.compression.decode_s_per_byte = cost.decode_s_per_byte;
+  static const double encode_s_per_byte = measure_encode_s_per_byte();
+  config.compression.encode_s_per_byte = encode_s_per_byte;
   config.target_delay =
       settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;
   config.eager_bytes = settings.eager_bytes;

@@ -78,9 +78,6 @@ TEST_CASE("compressed contributions and sums give the same bits, by every algori
     INFO(algorithm << ": " << counters.dump());
     CHECK(counters["bytes_compressed"].get<double>() >
           1.2 * counters["bytes_compressed_wire"].get<double>());
-    CHECK(counters["compress_time_estimate"] > 0);
-    // A hub decides for itself whether to compress sums.
-    if (std::string(algorithm) != "hub") CHECK(counters["decompress_time_estimate"] > 0);
   }
   // Numbers whose sum depends on the order of addition.
   const auto json = check_exact(all_reduce(
