@@ -173,7 +173,7 @@ end
 local read = {}
 
 function read.HELLO(c)
-  c:u32("listener_number"); c:u64("sender_token"); c:counted("address"); c:u32("datagram_bytes_max")
+  c:u32("listener_number"); c:u64("sender_token"); c:counted("address")
   c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
   if c:left() >= 30 then
     c:u64("bundle"); c:u8("member"); c:u8("lanes")
@@ -184,9 +184,8 @@ end
 
 function read.WELCOME(c)
   c:u64("receiver_token"); c:u32("datagram_bytes_max"); c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
-  c:counted("address")
   c:u64("receiver_association"); c:u32("key_stream"); c:u32("payload_bytes_max"); c:u32("posted")
-  c:u32("window_packets"); c:u16("window_epoch")
+  c:u32("window_packets")
   if c:left() > 0 then
     for _ = 1, c:u8("lanes") do c:counted("address") end
   end

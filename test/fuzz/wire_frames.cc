@@ -18,13 +18,14 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 auto fields(const Hello& f) {
-  return std::tie(f.destination, f.listener_number, f.sender_token, f.sender_address,
-                  f.datagram_bytes_max, f.hello_bytes, f.echo, f.protection, f.membership.bundle,
-                  f.membership.member, f.membership.lanes);
+  return std::tie(f.destination, f.listener_number, f.sender_token, f.sender_address, f.hello_bytes,
+                  f.echo, f.protection, f.membership.bundle, f.membership.member,
+                  f.membership.lanes);
 }
 auto fields(const Welcome& f) {
   return std::tie(f.destination, f.receiver_token, f.datagram_bytes_max, f.hello_bytes, f.echo,
-                  f.protection, f.receiver_address, f.lanes);
+                  f.protection, f.association, f.key_stream, f.payload_bytes, f.posted,
+                  f.window_packets, f.lanes);
 }
 auto fields(const Refuse& f) {
   return std::tie(f.destination, f.cause, f.reason);
@@ -237,7 +238,6 @@ std::vector<std::string> fuzz_seeds() {
   add(Hello{.destination = 1,
             .sender_token = 2,
             .sender_address = {},
-            .datagram_bytes_max = 1472,
             .hello_bytes = 100,
             .membership = {5, 1, 2},
             .association = 9,

@@ -144,7 +144,6 @@ void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wi
   hello.listener_number = target_.listener.number;
   hello.sender_token = token_;
   hello.sender_address = local_;
-  hello.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
   hello.hello_bytes = size;
   hello.echo = wire::wire_time(now);
   hello.protection = config_.protection;

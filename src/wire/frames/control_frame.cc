@@ -36,7 +36,6 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.listener_number);
   io(f.sender_token);
   io(f.sender_address);
-  io(f.datagram_bytes_max);
   io(f.hello_bytes);
   io(f.echo);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
@@ -57,13 +56,11 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.hello_bytes);
   io(f.echo);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
-  io(f.receiver_address);
   io(f.association);
   io(f.key_stream);
   io(f.payload_bytes);
   io(f.posted);
   io(f.window_packets);
-  io(f.window_epoch);
   last_list(io, f.lanes);
 }
 

@@ -50,9 +50,8 @@ struct Hello {
   std::uint32_t listener_number = 0;  // its number: identifies it even after it is closed
   std::uint64_t sender_token = 0;     // destination of WELCOME and ACKs
   EndpointAddress sender_address;
-  std::uint32_t datagram_bytes_max = 0;  // of the sender's interface
-  std::uint32_t hello_bytes = 0;         // size of this frame, padding included
-  std::uint32_t echo = 0;                // send time, echoed by WELCOME
+  std::uint32_t hello_bytes = 0;  // size of this frame, padding included
+  std::uint32_t echo = 0;         // send time, echoed by WELCOME
   Protection protection = Protection::kHeader;
   Membership membership;
   // The association of the stream, by the sender's token, and by the receiver's token if the sender
@@ -70,16 +69,14 @@ struct Welcome {
   std::uint32_t hello_bytes = 0;         // of the HELLO answered
   std::uint32_t echo = 0;                // echo of that HELLO
   Protection protection = Protection::kHeader;
-  EndpointAddress receiver_address{};  // no receiver writes it, and senders ignore it
-  std::uint64_t association = 0;       // the receiver's token
+  std::uint64_t association = 0;  // the receiver's token
   // The stream that created the association at the receiver. The keys of the association are
   // derived from the key of that stream's listener.
   std::uint32_t key_stream = 0;
   // Not 0: the association is established, and this WELCOME opens the stream as STARTED would.
   std::uint32_t payload_bytes = 0;
   std::uint32_t posted = 0;
-  std::uint32_t window_packets = 0;
-  std::uint16_t window_epoch = 0;
+  std::uint32_t window_packets = 0;  // the association's reserve; 0: no stream is left
   // The receiver's other lanes, where other members of a bundle can reach the same listener.
   static constexpr std::size_t kLanesMax = 15;
   std::vector<EndpointAddress> lanes{};

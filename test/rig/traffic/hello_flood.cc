@@ -59,7 +59,6 @@ wire::Buffer forge(const wire::Invitation& invitation, const wire::EndpointAddre
   hello.association = number + 1;
   hello.stream = 1;
   hello.sender_address = from;
-  hello.datagram_bytes_max = 1472;
   hello.hello_bytes = kHelloBytes;
   wire::Buffer frame;
   wire::encode(hello, frame);

@@ -42,7 +42,6 @@ Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token
   hello.association = sender_token + 1;
   hello.stream = 1;
   hello.sender_address = world.network().host(from).local_address();
-  hello.datagram_bytes_max = 1472;
   hello.hello_bytes = 548;
   wire::Buffer frame;
   wire::encode(hello, frame);

@@ -181,7 +181,6 @@ TEST_CASE(
     hello.sender_token = rng.next();
     hello.association = rng.next();
     hello.sender_address = world.network().host(0).local_address();
-    hello.datagram_bytes_max = 1472;
     hello.hello_bytes = 548;
     wire::encode(hello, frame);
     wire::seal(frame, {rng.next(), rng.next()}, 0, 0);
