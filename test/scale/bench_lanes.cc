@@ -276,7 +276,7 @@ class Spread {
       if (membership.member == 0) membership.bundle = id;
       ++membership.member;
     }
-    return [this] { bundle_ = gathering_.accept(port_, listeners_, 1, 30s).value(); };
+    return [this] { bundle_ = gathering_.accept(port_, port_, listeners_, 1, 30s).value(); };
   }
 
   const bool sends_;

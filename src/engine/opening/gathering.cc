@@ -14,7 +14,8 @@ Gathering::~Gathering() {
   }
 }
 
-Result<Bundle> Gathering::accept(const Port& port, std::span<const core::ListenerId> listeners,
+Result<Bundle> Gathering::accept(const Port& port, const Port& own,
+                                 std::span<const core::ListenerId> listeners,
                                  core::ContextId context, Duration patience) {
   for (std::size_t i = 0; i < listeners.size(); ++i) {
     const Lane& lane = port.lanes()[i];
@@ -22,7 +23,7 @@ Result<Bundle> Gathering::accept(const Port& port, std::span<const core::Listene
       const auto accepted = lane.engine->accept(listeners[i], context);
       if (!accepted) return accepted.error();
       if (accepted.value() == nullptr) break;
-      if (auto bundle = add(port, lane, accepted.value())) return std::move(*bundle);
+      if (auto bundle = add(own, lane, accepted.value())) return std::move(*bundle);
     }
   }
   if (auto error = failure(patience)) return std::move(*error);
@@ -31,11 +32,11 @@ Result<Bundle> Gathering::accept(const Port& port, std::span<const core::Listene
 
 // Returns the bundle if this connection completes it. A connection that cannot be a member is
 // closed, which informs its peer.
-std::optional<Bundle> Gathering::add(const Port& port, const Lane& lane, Connection* connection) {
+std::optional<Bundle> Gathering::add(const Port& own, const Lane& lane, Connection* connection) {
   const wire::Membership membership = connection->membership;
   const std::size_t count =
       membership.bundle == 0 ? 1
-                             : std::min<std::size_t>(membership.lanes, port.of(*lane.over).size());
+                             : std::min<std::size_t>(membership.lanes, own.of(*lane.over).size());
   if (count <= 1) return Bundle({{lane.engine, connection}});
   auto& [members, began] = incomplete_[membership.bundle];
   if (members.empty()) {

@@ -22,11 +22,12 @@ class Gathering {
   Gathering& operator=(const Gathering&) = delete;
 
   // Returns a complete bundle, or an empty one if there is none. `listeners` has one listener for
-  // each lane of the port. Fails like Engine::accept, and also if a connection of an incomplete
-  // bundle has failed or waited for `patience`, because nothing else would detect that its peer has
-  // died.
-  Result<Bundle> accept(const Port& port, std::span<const core::ListenerId> listeners,
-                        core::ContextId context, Duration patience);
+  // each of the first lanes of `port`. A bundle uses only lanes of `own`, because peers learn of
+  // no others. Fails like Engine::accept, and also if a connection of an incomplete bundle has
+  // failed or waited for `patience`, because nothing else would detect that its peer has died.
+  Result<Bundle> accept(const Port& port, const Port& own,
+                        std::span<const core::ListenerId> listeners, core::ContextId context,
+                        Duration patience);
   // True if the last error is such a timeout, which no engine has reported.
   bool gave_up() const { return gave_up_; }
 
@@ -35,7 +36,7 @@ class Gathering {
     std::vector<Bundle::Member> members;
     Time began;
   };
-  std::optional<Bundle> add(const Port& port, const Lane& lane, Connection* connection);
+  std::optional<Bundle> add(const Port& own, const Lane& lane, Connection* connection);
   std::optional<Error> failure(Duration patience);
 
   bool gave_up_ = false;

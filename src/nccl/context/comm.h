@@ -16,10 +16,10 @@ namespace dlcp::nccl {
 
 struct ListenComm {
   Context* context = nullptr;
-  engine::Port port;
-  std::vector<core::ListenerId> listeners;  // one on each lane
+  engine::Port own;                         // lanes of the device
+  engine::Port port;                        // these, and after them spare lanes of other devices
+  std::vector<core::ListenerId> listeners;  // one on each lane of `port`
   engine::Gathering gathering;
-  std::size_t own_lanes = 0;  // lanes of the device; spare lanes of other devices follow them
   unsigned polls = 0;
 
   // The listeners to poll now. Nearly all connections arrive at the device's own listeners. The
@@ -27,7 +27,7 @@ struct ListenComm {
   std::span<const core::ListenerId> due() {
     constexpr unsigned kSparesEvery = 8;
     const bool all = ++polls % kSparesEvery == 0;
-    return std::span(listeners).first(all ? listeners.size() : own_lanes);
+    return std::span(listeners).first(all ? listeners.size() : own.lanes().size());
   }
 };
 

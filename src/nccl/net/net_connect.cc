@@ -132,7 +132,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
         *recv_comm = nullptr;
         auto& listening = *static_cast<ListenComm*>(listen_comm);
         const Duration patience = listening.context->setup()->value().settings.peer_timeout;
-        auto accepted = listening.gathering.accept(listening.port, listening.due(),
+        auto accepted = listening.gathering.accept(listening.port, listening.own, listening.due(),
                                                    listening.context->id(), patience);
         if (!accepted)
           return listening.gathering.gave_up()

@@ -95,10 +95,10 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   }
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
-  comm->port = port->for_listener();
-  if (lanes == engine::Opening::Over::kOneLane) comm->port = comm->port.first_of_each();
-  const engine::Port own = comm->port;
-  comm->own_lanes = own.lanes().size();
+  comm->own = port->for_listener();
+  if (lanes == engine::Opening::Over::kOneLane) comm->own = comm->own.first_of_each();
+  const engine::Port& own = comm->own;
+  comm->port = own;
   std::vector<engine::Lane> spares;
   if (with_spares) {
     spares = spare_lanes(context, device);
@@ -114,7 +114,7 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   // One invitation is valid on all lanes: it depends on the number and on a secret of the process.
   const std::uint32_t number = context.registry().new_listener();
   for (const engine::Lane& lane : comm->port.lanes()) {
-    const bool is_spare = comm->listeners.size() >= comm->own_lanes;
+    const bool is_spare = comm->listeners.size() >= own.lanes().size();
     const auto listening =
         lane.engine->listen(context.id(), number, own.addresses_beside(lane), is_spare);
     comm->listeners.push_back(listening.id);

@@ -60,11 +60,14 @@ struct Link {
 };
 
 struct Ranks {
-  Ranks(std::size_t lanes_here, std::size_t lanes_there) {
-    for (std::size_t i = 0; i < std::max(lanes_here, lanes_there); ++i)
+  // `spares`: lanes of other devices, on which `there` listens, too.
+  Ranks(std::size_t lanes_here, std::size_t lanes_there, std::size_t spares = 0) {
+    for (std::size_t i = 0; i < std::max(lanes_here, lanes_there + spares); ++i)
       wires.push_back(std::make_shared<Wire>());
     here = std::make_unique<Rank>(wires, lanes_here, 0);
-    there = std::make_unique<Rank>(wires, lanes_there, 1);
+    there = std::make_unique<Rank>(wires, lanes_there + spares, 1);
+    const auto lanes = std::span(there->port.lanes()).first(lanes_there);
+    own = Port({lanes.begin(), lanes.end()});
   }
   void step() const {
     here->step();
@@ -75,7 +78,7 @@ struct Ranks {
                                    std::uint32_t number = 1) const {
     core::Endpoint::Listening listening;
     for (const Lane& lane : there->port.lanes()) {
-      listening = lane.engine->listen(1, number, there->port.addresses_beside(lane));
+      listening = lane.engine->listen(1, number, own.addresses_beside(lane));
       listeners.push_back(listening.id);
     }
     return listening;
@@ -83,7 +86,7 @@ struct Ranks {
   Link join(std::uint32_t number = 1) const {
     std::vector<core::ListenerId> listeners;
     const auto listening = listen(listeners, number);
-    const Opening::Peer peer{listening.invitation, there->port.address()};
+    const Opening::Peer peer{listening.invitation, own.address()};
     auto route = choose_route(here->port, peer.address);
     REQUIRE(route.ok());
     Opening opening(here->port, 1, peer, route.value(), 50ms, Opening::Over::kAllLanes);
@@ -93,7 +96,7 @@ struct Ranks {
       const auto state = opening.poll();
       REQUIRE(state != core::ConnectionState::kClosed);
       if (link.receives.empty()) {
-        auto accepted = gathering.accept(there->port, listeners, 1, 2s);
+        auto accepted = gathering.accept(there->port, own, listeners, 1, 2s);
         REQUIRE(accepted.ok());
         link.receives = std::move(accepted).value();
       }
@@ -123,6 +126,7 @@ struct Ranks {
   Wires wires;
   std::unique_ptr<Rank> here;
   std::unique_ptr<Rank> there;
+  Port own;  // the lanes of `there` without the spare ones
 };
 
 Bytes random_bytes(std::size_t count, std::uint64_t seed) {
@@ -141,12 +145,12 @@ Memory at(Bytes& bytes) {
 
 TEST_CASE("a connection has as many members as the end with fewer lanes has lanes") {
   struct Case {
-    std::size_t here, there, members;
+    std::size_t here, there, members, spares = 0;
   };
-  const auto [here, there, members] =
+  const auto [here, there, members, spares] =
       GENERATE(Case{1, 1, 1}, Case{1, 3, 1}, Case{3, 1, 1}, Case{2, 3, 2}, Case{3, 2, 2},
-               Case{3, 3, 3}, Case{16, 16, 16});
-  const Ranks ranks(here, there);
+               Case{3, 3, 3}, Case{16, 16, 16}, Case{4, 2, 2, 3}, Case{4, 1, 1, 3});
+  const Ranks ranks(here, there, spares);
   Link link = ranks.join();
   CHECK(link.sends.members().size() == members);
   CHECK(link.receives.members().size() == members);
@@ -253,7 +257,7 @@ TEST_CASE("an incomplete bundle is closed with the listener, and its parts fail"
     state = opening.poll();
     if (dies && steady_now() > begin + 200ms)
       ranks.wires[0]->keep = [](std::span<const std::byte>) { return false; };
-    const auto accepted = gathering.accept(ranks.there->port, listeners, 1, 2s);
+    const auto accepted = gathering.accept(ranks.there->port, ranks.own, listeners, 1, 2s);
     failed_there = failed_there || !accepted.ok();
     if (accepted.ok()) CHECK(accepted.value().empty());
     ranks.step();
@@ -308,7 +312,7 @@ TEST_CASE("a member that states another number of lanes than its bundle is refus
   Status ended = Unit{};
   const auto accept_until = [&](auto done) {
     for (const Time end = steady_now() + 10s; steady_now() < end && !done();) {
-      const auto accepted = gathering.accept(ranks.there->port, listeners, 1, 500ms);
+      const auto accepted = gathering.accept(ranks.there->port, ranks.own, listeners, 1, 500ms);
       if (!accepted)
         ended = accepted.error();
       else
