@@ -98,7 +98,7 @@ void Registry::refresh() {
   {
     const std::lock_guard lock(mutex_);
     if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) return;
-    setup_ = std::make_shared<const Result<Setup>>(read_setup());
+    setup_ = std::make_shared<const Result<Setup>>(read_setup_());
     by_device_.clear();
     ways_.clear();
     if (!setup_->ok()) return;  // reported by listen, which fails the job
@@ -184,6 +184,7 @@ Result<Port> Registry::port(int device, Extent extent) {
 Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
+  if (engine != nullptr && engine->has_failed()) engine = nullptr;
   if (engine != nullptr || lane.failed) return engine;
   const Device& device = setup_->value().devices[index];
   std::string description;

@@ -1,11 +1,11 @@
 // The state of the process: its settings, its devices, and the engines on them. Each lane of a
-// device has one engine for all communicators, which exists while it has users. The process's
-// registry is never destroyed, because NCCL's threads may still use it while exit() runs
-// destructors.
+// device has one engine for all communicators, which exists while it has users. The registry is
+// never destroyed, because NCCL's threads may still use it while exit() runs destructors.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,7 +35,8 @@ Result<Setup> read_setup();
 class Registry {
  public:
   static Registry& of_process();
-  explicit Registry(LogSink log) : log_(std::move(log)) {}
+  explicit Registry(LogSink log, std::function<Result<Setup>()> read = read_setup)
+      : read_setup_(std::move(read)), log_(std::move(log)) {}
 
   // Reads settings and interfaces, unless open engines use the previous ones. Logs the settings in
   // force after each reading.
@@ -44,8 +45,8 @@ class Registry {
   std::shared_ptr<const Result<Setup>> setup();
 
   enum class Extent : std::uint8_t { kAllLanes, kFirstLanes };  // kFirstLanes: one of each carrier
-  // The lanes of a device, opened if necessary. When the last user of a lane releases it, its
-  // thread is joined and its sockets are closed; after the last lane, statistics are written.
+  // The lanes of a device, opened if necessary, and again if they have failed. With its last user a
+  // lane's thread and sockets end; after the last lane, statistics are written.
   Result<Port> port(int device, Extent extent = Extent::kAllLanes);
   // Logs once that connections use another carrier than the best one.
   void log_fallback(const std::string& fallback);
@@ -70,7 +71,6 @@ class Registry {
     std::string stats_file;
     std::unique_ptr<TraceFile> trace;  // null if disabled
   };
-
   struct Running {
     const Carrier* over = nullptr;
     std::size_t number = 0;  // among the lanes of its carrier
@@ -97,6 +97,7 @@ class Registry {
 
   // Recursive: failing a context on one device may reveal failures of another context there.
   std::recursive_mutex mutex_;
+  const std::function<Result<Setup>()> read_setup_;
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
   std::string logged_description_;  // the description of setup_ that was logged
@@ -107,9 +108,8 @@ class Registry {
   std::vector<DeviceLanes> by_device_;
   WayBook ways_;
   bool logged_fallback_ = false, said_unknown_ = false;
-  std::size_t traces_ = 0;  // number started
+  std::size_t traces_ = 0, retiring_ = 0;  // traces started; engines that are being closed
   std::vector<Opened*> open_;
-  std::size_t retiring_ = 0;
   std::weak_ptr<LiveRows> live_rows_;
   Statistics statistics_;
   std::atomic<core::ContextId> next_context_{1};

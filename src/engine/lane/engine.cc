@@ -50,6 +50,11 @@ Status Engine::start_helper(bool takes_part) {
   return helper_.start(datapath_->wait_descriptor(), [this] { return on_helper_wake(); });
 }
 
+bool Engine::has_failed() {
+  const std::lock_guard lock(mutex_);
+  return datapath_->failure().has_value();
+}
+
 Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
   return datapath_->check_reachable(peer);
 }

@@ -30,10 +30,10 @@ void Failures::closed(Time now, Connection& connection, const core::Event& event
 }
 
 void Failures::device(Time now, const Error& error) {
-  if (std::exchange(device_failure_, error.what) == error.what) return;
-  notices_.log(LogLevel::kWarn, error.message());
-  std::set<core::ContextId> contexts = listeners_.contexts();
-  contexts.merge(connections_.contexts());
+  std::set<core::ContextId> contexts = listeners_.usable_contexts();
+  contexts.merge(connections_.usable_contexts());
+  const bool is_news = std::exchange(device_failure_, error.what) != error.what;
+  if (is_news || !contexts.empty()) notices_.log(LogLevel::kWarn, error.message());
   for (const core::ContextId each : contexts) {
     context(now, each, error);
     notices_.failed(each, error);

@@ -31,7 +31,8 @@ class Failures {
   // Handles the core's event that the connection has failed (kClosed). Everything that fails with
   // it is reported once. An attempt (core::OnSilence) ends without affecting other connections.
   void closed(Time now, Connection& connection, const core::Event& event);
-  // The datapath has failed. Calls with the same error as the last one have no effect.
+  // The datapath has failed. Must be called in each step, because connections and listeners that
+  // are opened later fail, too.
   void device(Time now, const Error& error);
   // Logs why this host's kernel refuses to send to a peer, at most once per minute.
   void take_refused_peer(Time now);
@@ -51,7 +52,7 @@ class Failures {
   Listeners& listeners_;
   Notices& notices_;
   Presence& presence_;
-  std::string device_failure_;  // the last error of the device that was reported
+  std::string device_failure_;  // the last one
   Time refusals_from_{};        // before, refused packets are not looked at
 };
 

@@ -295,3 +295,19 @@ TEST_CASE("a removed device fails its connections and listeners, once") {
   CHECK_FALSE(pair.a->accept(listening.id, 1).ok());
   CHECK(std::ranges::count(pair.log, std::string("the card is gone")) == 1);
 }
+
+TEST_CASE("communicators that a removed device does not serve yet fail when they use it") {
+  Pair pair;
+  pair.wire->gone = true;
+  pair.a->drive();
+  const auto listening = pair.a->listen(1, 1);
+  CHECK_FALSE(pair.a->accept(listening.id, 1).ok());
+  Connection* const sends = pair.a->connect(2, {}, pair.b->address());
+  CHECK(pair.a->poll_state(*sends) == core::ConnectionState::kClosed);
+  CHECK(sends->error.what == "the card is gone");
+  CHECK(std::ranges::count(pair.log, std::string("the card is gone")) ==
+        3);  // each time it matters
+  pair.a->drive();
+  CHECK(pair.log.size() == 3);
+  pair.a->close(sends);
+}

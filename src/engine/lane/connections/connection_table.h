@@ -53,10 +53,11 @@ class ConnectionTable {
         leaving_, [&](core::ConnectionId id) { return by_id_.at(id)->context == context; });
   }
 
-  std::set<core::ContextId> contexts() const {
+  // The contexts of connections that have not failed.
+  std::set<core::ContextId> usable_contexts() const {
     std::set<core::ContextId> contexts;
     for (const auto& [id, connection] : by_id_)
-      contexts.insert(connection->context);
+      if (!connection->failed.load(std::memory_order_relaxed)) contexts.insert(connection->context);
     return contexts;
   }
   template <class Visit>

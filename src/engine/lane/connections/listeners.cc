@@ -4,10 +4,10 @@
 
 namespace dlcp::engine {
 
-std::set<core::ContextId> Listeners::contexts() const {
+std::set<core::ContextId> Listeners::usable_contexts() const {
   std::set<core::ContextId> contexts;
   for (const auto& [id, listening] : open_)
-    contexts.insert(listening.context);
+    if (!listening.failure) contexts.insert(listening.context);
   return contexts;
 }
 

@@ -24,7 +24,7 @@ class Listeners {
     open_[id].said = is_silent;
   }
   void close(core::ListenerId id) { open_.erase(id); }
-  std::set<core::ContextId> contexts() const;
+  std::set<core::ContextId> usable_contexts() const;  // of those that have not failed
 
   // Records the failure of a connection of the context. A reason that the peer itself sent replaces
   // it, whenever that arrives.
