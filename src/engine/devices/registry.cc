@@ -84,6 +84,7 @@ void Registry::set_log(LogSink log) {
 }
 
 void Registry::log(LogLevel level, std::string text) {
+  if (last_delivery_.has_begun) return;
   LogSink log;
   {
     const std::lock_guard lock(mutex_);
@@ -103,6 +104,7 @@ void Registry::refresh() {
     ways_.clear();
     if (!setup_->ok()) return;  // reported by listen, which fails the job
     const Setup& setup = setup_->value();
+    last_delivery_.linger = setup.settings.linger;
     std::size_t lanes_most = 0;
     for (const Device& device : setup.devices) {
       auto& lanes = by_device_.emplace_back().lanes;
@@ -246,7 +248,9 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
         on_failure(*raw, context, error);
       },
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
-  opened->engine->copy_up_to(settings.copied_bytes_max);
+  // Encrypted messages are not copied, because libcrypto ends before exit() waits for copies.
+  if (settings.protection != wire::Protection::kEncrypted)
+    opened->engine->copy_up_to(settings.copied_bytes_max, &last_delivery_.undelivered);
   if (const Status started = opened->engine->start_helper(lane.count > 1); !started)
     return started.error();
   open_.push_back(raw);
@@ -301,17 +305,6 @@ void Registry::on_failure(const Opened& origin, core::ContextId context, const E
   const std::lock_guard lock(mutex_);
   for (const Opened* opened : open_)
     if (opened != &origin) opened->engine->fail_context(context, error);
-}
-
-void Registry::deliver_copies() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || open_.empty()) return;
-  log_ = [](const LogLine&) {};
-  const Settings& settings = setup_->value().settings;
-  if (settings.protection == wire::Protection::kEncrypted) return;  // libcrypto may have ended
-  const Time end = steady_now() + settings.linger;
-  for (const Opened* opened : open_)
-    opened->engine->deliver_copies(end);
 }
 
 std::uint64_t Registry::total(core::Counter counter) {

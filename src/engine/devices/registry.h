@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/devices/device.h"
+#include "engine/devices/last_delivery.h"
 #include "engine/devices/port.h"
 #include "engine/host/measured_network.h"
 #include "engine/lane/engine.h"
@@ -51,7 +52,7 @@ class Registry {
   // Logs once that connections use another carrier than the best one.
   void log_fallback(const std::string& fallback);
 
-  void deliver_copies();  // at the end of a process; takes at most DLCP_LINGER, and logs nothing
+  void await_last_delivery() { last_delivery_.wait(); }  // nothing is logged from then on
   // The sum of a counter over all lanes, open or closed.
   std::uint64_t total(core::Counter counter);
 
@@ -59,11 +60,9 @@ class Registry {
   // Records that a connection from that device uses `way`; logs it if NCCL assumes another one.
   void note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way);
 
-  // Numbers of listeners, unique over all devices.
-  std::uint32_t new_listener() { return next_listener_.fetch_add(1); }
+  std::uint32_t new_listener() { return next_listener_.fetch_add(1); }  // unique in the process
   core::ContextId new_context() { return next_context_.fetch_add(1); }
-  // The destination of log lines; must be set before any other use.
-  void set_log(LogSink log);
+  void set_log(LogSink log);  // must be called before any other use
 
  private:
   struct Opened {
@@ -112,6 +111,7 @@ class Registry {
   std::vector<Opened*> open_;
   std::weak_ptr<LiveRows> live_rows_;
   Statistics statistics_;
+  LastDelivery last_delivery_;
   std::atomic<core::ContextId> next_context_{1};
   std::atomic<std::uint32_t> next_listener_{1};
   std::optional<wire::Key> listeners_key_;  // set once an engine has been opened

@@ -102,15 +102,4 @@ void Engine::linger(const Linger& most) {
   }
 }
 
-// A signal handler may have called exit() in a thread that holds the lock.
-void Engine::deliver_copies(Time end) {
-  constexpr timespec kPause{0, 200'000};
-  for (; steady_now() < end; nanosleep(&kPause, nullptr)) {
-    Hold hold(*this, std::try_to_lock);
-    if (!hold.held()) continue;
-    step(hold.now());
-    if (connections_.copy_memory().messages == 0) return;
-  }
-}
-
 }  // namespace dlcp::engine

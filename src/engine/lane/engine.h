@@ -38,8 +38,12 @@ class Engine {
   // Starts the helper thread; until then only callers drive steps. kSystem if the system refuses.
   // `takes_part`: it steps whenever packets arrive, because callers poll other lanes, too.
   Status start_helper(bool takes_part = false);
-  // Sends of at most `most` bytes are copied and done at once. Called before any connection.
-  void copy_up_to(std::size_t most) { connections_.copy_memory().message_bytes_max = most; }
+  // Sends of at most `most` bytes are copied and done at once. `undelivered` counts the copies that
+  // have not arrived; it may be null. Called before any connection.
+  void copy_up_to(std::size_t most, std::atomic<std::size_t>* undelivered = nullptr) {
+    connections_.copy_memory().message_bytes_max = most;
+    connections_.copy_memory().undelivered = undelivered;
+  }
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   bool has_failed();  // with its device
@@ -84,7 +88,6 @@ class Engine {
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error, bool pass_on = false);
   void linger(const Linger& most);
-  void deliver_copies(Time end);  // of all connections; at the end of the process
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context, bool is_over = false);  // is_over: forgets it
   core::Counters counters();

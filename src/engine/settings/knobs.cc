@@ -117,7 +117,8 @@ constexpr Knob kKnobs[] = {
      "messages of at most 8 KiB",
      [](Settings& s, const KnobValue& v) { s.eager_bytes = v.integer; }},
     {"DLCP_COPY", KnobType::kBytes, "bytes", "4K", 1, 1 << 16, "none", nullptr,
-     "longest message that is copied when it is sent, so that the send is done at once",
+     "longest message that is copied when it is sent, so that the send is done at once; not with "
+     "DLCP_ENCRYPT",
      [](Settings& s, const KnobValue& v) { s.copied_bytes_max = v.integer; }},
     {"DLCP_GSO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
      "send bursts with one system call (UDP_SEGMENT) if the kernel supports it",
@@ -212,7 +213,8 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) { s.trace_file = v.text; }},
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
      "longest wait at the end of a job until peers confirm that they have received everything; "
-     "messages that were copied (DLCP_COPY) are waited for up to DLCP_PEER_TIMEOUT",
+     "messages that were copied (DLCP_COPY) are waited for up to DLCP_PEER_TIMEOUT if the job "
+     "destroys its communicators",
      [](Settings& s, const KnobValue& v) { s.linger = v.duration; }},
 };
 

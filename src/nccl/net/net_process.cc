@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <exception>
 
 #include "engine/settings/environment.h"
 #include "nccl/abi/net/net_v11.h"
@@ -28,15 +27,10 @@ void prepare(DebugLogger logger) {
   registry.refresh();
 }
 
-// Many applications end without destroying their communicators. Their last messages arrive, too, as
-// with TCP.
+// Many applications end without destroying their communicators. Their last messages usually arrive,
+// too, unless the process ends by _exit(), quick_exit() or a signal.
 [[gnu::destructor]] void deliver_at_exit() noexcept {
-  if (!prepared || in_forked_child()) return;
-  try {
-    engine::Registry::of_process().deliver_copies();
-  } catch (const std::exception&) {
-    // The process ends; there is no caller to tell.
-  }
+  if (prepared && !in_forked_child()) engine::Registry::of_process().await_last_delivery();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Sends that are done when their message has been copied, as those of TCP are.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -12,9 +13,11 @@ using namespace dlcp::test;
 
 namespace {
 
+std::atomic<std::size_t> undelivered;
+
 struct CopyingPair : Pair {
   CopyingPair() {
-    a->copy_up_to(1024);
+    a->copy_up_to(1024, &undelivered);
     join();
   }
   // No packet passes until keep is reset.
@@ -27,6 +30,7 @@ struct CopyingPair : Pair {
   std::size_t copies() {
     std::size_t count = 0;
     sends->copies.for_each([&](const engine::Copies::Copy&) { ++count; });
+    CHECK(undelivered == count);
     return count;
   }
 };
@@ -175,6 +179,7 @@ TEST_CASE("the end of a communicator waits for its own copies, and gives up with
   CHECK(waited < 1500ms);
   REQUIRE(pair.log.size() == 1);
   CHECK(pair.log[0].find("did not receive the last messages") != std::string::npos);
+  CHECK(undelivered == 0);
   pair.wire->keep = nullptr;
   std::vector<std::byte> in(700);
   Request* const receiving = pair.post(*pair.b, *pair.receives, in);

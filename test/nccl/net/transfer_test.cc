@@ -151,6 +151,20 @@ TEST_CASE("a message larger than the posted buffer is an error that names both s
   CHECK_THAT(joined_log(), Contains("WARN") && Contains("20000") && Contains("10000"));
 }
 
+TEST_CASE("a short send is done at once, and with encryption when it has arrived") {
+  const bool encrypted = GENERATE(false, true);
+  set_environment({{"DLCP_ENCRYPT", encrypted ? "aes-gcm" : "off"}, {"DLCP_EAGER", "0"}});
+  TwoRanks two;
+  Mover sender(two.net, two.link.send, true, 100);
+  Mover receiver(two.net, two.link.recv, false, 100);
+  void* send = sender.post(0, 100);
+  int sent = 0;
+  CHECK(two.net.test(send, &sent, nullptr) == ResultCode::kSuccess);
+  CHECK(sent == (encrypted ? 0 : 1));
+  CHECK(finish(two.net, receiver.post(0, 100)) == ResultCode::kSuccess);
+  if (encrypted) CHECK(finish(two.net, send) == ResultCode::kSuccess);
+}
+
 TEST_CASE("a rank that stops polling still receives and acknowledges") {
   set_environment({{"DLCP_FAULT", "drop=0.1"}});
   TwoRanks two;

@@ -1,9 +1,11 @@
 // Copies of short messages of one sending connection. The request of a copied message is done at
-// once, as with TCP, whose kernel has a copy then: the caller need not wait for the peer before it
-// sends more, even if the peer's process waits for a processor.
+// once, as with TCP: the caller need not wait for the peer before it sends more, even if the peer's
+// process waits for a processor. TCP's kernel delivers its copy after the process has ended; these
+// copies end with the process, so its end waits for them (Engine::linger, LastDelivery).
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -21,7 +23,7 @@ struct CopyMemory {
   std::size_t message_bytes_max = 0;  // longer messages are not copied; 0: no message is
   std::size_t bytes_max = std::size_t{8} << 20;
   std::size_t bytes_used = 0;
-  std::size_t messages = 0;
+  std::atomic<std::size_t>* undelivered = nullptr;  // number of copies, with those of other lanes
 };
 
 class Copies {
@@ -51,7 +53,7 @@ class Copies {
   // The copy that was made last is being sent.
   void keep(Copy copy) {
     memory_.bytes_used += copy.bytes;
-    ++memory_.messages;
+    if (memory_.undelivered != nullptr) ++*memory_.undelivered;
     ++kept_;
     copies_.push_back(std::move(copy));
   }
@@ -62,7 +64,7 @@ class Copies {
     const std::size_t index = copies_.empty() ? 0 : name - copies_.front().name;
     if (index >= copies_.size() || copies_[index].data == nullptr) return std::nullopt;
     memory_.bytes_used -= copies_[index].bytes;
-    --memory_.messages;
+    if (memory_.undelivered != nullptr) --*memory_.undelivered;
     Copy copy = std::move(copies_[index]);
     while (!copies_.empty() && copies_.front().data == nullptr)
       copies_.pop_front();
