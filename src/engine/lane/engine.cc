@@ -141,6 +141,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
                          memory.kind == core::MemoryKind::kHost &&
                          connection.copies.takes(memory.bytes);
   request->leaves_with = 0;
+  request->waited_for = false;  // until it has been posted, which may throw
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (is_copied) {
@@ -176,11 +177,13 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
 }
 
 bool Engine::post_copy(Time now, Connection& connection, Request& request, const Memory& message) {
-  Copies::Copy copy = connection.copies.make(now, {message.data, message.bytes});
+  // Kept first: if posting it throws, the endpoint may send it nevertheless.
+  const Copies::Copy& copy = connection.copies.add(now, {message.data, message.bytes});
   if (!endpoint_.post_send(now, connection.id, copy.name, copy.memory(), request.licence,
-                           message.kind))
+                           message.kind)) {
+    connection.copies.drop_last();
     return false;
-  connection.copies.keep(std::move(copy));
+  }
   request.memory = {};
   request.outcome.bytes = message.bytes;
   request.state.store(Request::State::kDone, std::memory_order_release);

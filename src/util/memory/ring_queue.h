@@ -42,6 +42,11 @@ class RingQueue {
     --size_;
   }
 
+  void pop_back() {
+    (*this)[size_ - 1] = T{};
+    --size_;
+  }
+
   void clear() {
     while (!empty())
       pop_front();

@@ -113,6 +113,22 @@ TEST_CASE("longer, licensed and too many messages are not copied") {
   CHECK(pair.copies() == copied);
 }
 
+TEST_CASE("a refused message leaves no copy, and the next one gets its name") {
+  engine::CopyMemory memory{.message_bytes_max = 100, .undelivered = &undelivered};
+  engine::Copies copies(memory);
+  const auto bytes = random_bytes(100);
+  copies.add({}, bytes);
+  const auto refused = copies.add({}, bytes).name;
+  copies.drop_last();
+  CHECK(undelivered == 1);
+  CHECK(memory.bytes_used == 100);
+  CHECK(copies.add({}, bytes).name == refused);
+  CHECK(copies.take(refused));
+  copies.clear();
+  CHECK(undelivered == 0);
+  CHECK(memory.bytes_used == 0);
+}
+
 TEST_CASE("a connection that is closed before its copies have arrived delivers them") {
   CopyingPair pair;
   pair.cut();

@@ -280,6 +280,48 @@ TEST_CASE("deregistering does not return while the datapath reads the memory") {
   CHECK(pair.wire->abandoned == 1);
 }
 
+TEST_CASE("a request whose posting throws is not waited for, and keeps its memory") {
+  class FullPlacer final : public engine::Placer {
+   public:
+    explicit FullPlacer(const bool& is_full) : is_full_(is_full) {}
+    void place(const core::Placement& placement) override {
+      if (is_full_) throw std::bad_alloc();
+      engine::HostPlacer().place(placement);
+    }
+
+   private:
+    const bool& is_full_;
+  };
+  bool is_full = false;
+  Pair pair;
+  core::Config config;
+  config.receive_capacity_bytes = std::size_t{1} << 20;
+  pair.b = std::make_unique<Engine>(
+      std::make_unique<MemoryDatapath>(pair.wire, 1), config, secrets_of(2),
+      [](const engine::LogLine&) {}, [](core::ContextId, const Error&) {},
+      std::make_unique<engine::Monitor>(), std::make_unique<FullPlacer>(is_full));
+  pair.join();
+  auto out = random_bytes(100);
+  std::vector<std::byte> in(100);
+  Request::Outcome outcome;
+  Request* const first = pair.post(*pair.b, *pair.receives, in);
+  pair.post(*pair.a, *pair.sends, out);
+  REQUIRE(finish(pair, first, outcome) == Request::State::kDone);
+  CHECK(first->waited_for);
+  pair.post(*pair.a, *pair.sends, out);
+  for (int i = 0; i < 100; ++i) {
+    pair.a->drive();
+    pair.b->drive();
+  }
+  is_full = true;
+  CHECK_THROWS_AS(pair.b->receive(*pair.receives, {in.data(), in.size(), &in}), std::bad_alloc);
+  CHECK(first->state == Request::State::kPending);  // the slot is used again
+  CHECK_FALSE(first->waited_for);
+  CHECK(pair.receives->uses({in.data(), in.size(), &in}));
+  is_full = false;
+  CHECK(pair.b->close(pair.receives));
+}
+
 TEST_CASE("a removed device fails its connections and listeners, once") {
   Pair pair;
   pair.join();

@@ -19,6 +19,8 @@ TEST_CASE("a queue keeps its order while it grows and wraps, and releases popped
     for (std::size_t i = 0; i < queue.size(); ++i)
       REQUIRE(queue[i] == oldest + static_cast<int>(i));
     REQUIRE(queue.back() == next - 1);
+    queue.push_back(-1);
+    queue.pop_back();
   }
   queue.clear();
   CHECK(queue.empty());
@@ -28,6 +30,7 @@ TEST_CASE("an index beyond a queue breaks an invariant, even if it is within the
   RingQueue<int> queue;
   CHECK_THROWS_AS(queue.front(), BrokenInvariant);
   CHECK_THROWS_AS(queue.pop_front(), BrokenInvariant);
+  CHECK_THROWS_AS(queue.pop_back(), BrokenInvariant);
   queue.push_back(1);
   CHECK(queue[0] == 1);
   CHECK_THROWS_AS(queue[1], BrokenInvariant);

@@ -45,17 +45,20 @@ class Copies {
     return memory_.message_bytes_max > 0 && bytes <= memory_.message_bytes_max &&
            memory_.bytes_used + bytes <= memory_.bytes_max;
   }
-  Copy make(Time now, std::span<const std::byte> message) const {
+  // A copy that is kept until take(), clear(), or drop_last(), which undoes the last call.
+  const Copy& add(Time now, std::span<const std::byte> message) {
     auto data = std::make_unique_for_overwrite<std::byte[]>(message.size());
     std::ranges::copy(message, data.get());
-    return {kFirstName + kept_, std::move(data), message.size(), now};
-  }
-  // The copy that was made last is being sent.
-  void keep(Copy copy) {
-    memory_.bytes_used += copy.bytes;
-    if (memory_.undelivered != nullptr) ++*memory_.undelivered;
+    const Copy& copy =
+        copies_.push_back({kFirstName + kept_, std::move(data), message.size(), now});
     ++kept_;
-    copies_.push_back(std::move(copy));
+    count(copy.bytes);
+    return copy;
+  }
+  void drop_last() {
+    uncount(copies_.back().bytes);
+    copies_.pop_back();
+    --kept_;
   }
   static bool is_name(core::RequestId name) { return name >= kFirstName; }
   // The copy of that name has arrived at the peer; copies arrive in any order. nullopt: clear() has
@@ -63,8 +66,7 @@ class Copies {
   std::optional<Copy> take(core::RequestId name) {
     const std::size_t index = copies_.empty() ? 0 : name - copies_.front().name;
     if (index >= copies_.size() || copies_[index].data == nullptr) return std::nullopt;
-    memory_.bytes_used -= copies_[index].bytes;
-    if (memory_.undelivered != nullptr) --*memory_.undelivered;
+    uncount(copies_[index].bytes);
     Copy copy = std::move(copies_[index]);
     while (!copies_.empty() && copies_.front().data == nullptr)
       copies_.pop_front();
@@ -83,6 +85,15 @@ class Copies {
 
  private:
   static constexpr core::RequestId kFirstName = core::RequestId{1} << 63;
+
+  void count(std::size_t bytes) {
+    memory_.bytes_used += bytes;
+    if (memory_.undelivered != nullptr) ++*memory_.undelivered;
+  }
+  void uncount(std::size_t bytes) {
+    memory_.bytes_used -= bytes;
+    if (memory_.undelivered != nullptr) --*memory_.undelivered;
+  }
 
   CopyMemory& memory_;
   core::RequestId kept_ = 0;
