@@ -28,6 +28,7 @@ struct Wire {
   std::size_t abandoned = 0;      // ... until it is forced to
   bool gone = false;              // the card has been removed
   std::function<bool(std::span<const std::byte> datagram)> keep;  // false: the packet is lost
+  std::function<void()> on_check_reachable;
 
   // Delivers the datagram to that side.
   void put(std::size_t side, std::vector<std::byte> datagram) {
@@ -89,6 +90,10 @@ class MemoryDatapath final : public datapath::Datapath {
     return received_.size();
   }
 
+  Status check_reachable(const wire::EndpointAddress&) const override {
+    if (wire_->on_check_reachable) wire_->on_check_reachable();
+    return Unit{};
+  }
   bool reads(std::span<const std::byte>) override { return wire_->reads_on; }
   void abandon(std::span<const std::byte>) override {
     wire_->reads_on = false;

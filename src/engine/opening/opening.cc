@@ -118,7 +118,8 @@ void Opening::take_next_way() {
 
 bool Opening::fall_back() {
   auto route = choose_route(port_, peer_.address, over_);
-  if (!route) {
+  // The peer may have answered to another thread meanwhile, and then accepts this attempt.
+  if (!route || !connection_->engine->abandon(connection_, peer_.address, patience_)) {
     may_fall_back_ = false;
     return false;
   }
@@ -130,7 +131,6 @@ bool Opening::fall_back() {
                   address ? to_string(address->ip) : "an unknown address", over_->name,
                   std::chrono::duration_cast<std::chrono::milliseconds>(patience_).count(),
                   over_->needs));
-  connection_->engine->close(connection_);
   over_ = route->over;
   began_ = steady_now();
   connection_ = call_first(route->to);

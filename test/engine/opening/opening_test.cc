@@ -148,6 +148,26 @@ TEST_CASE("after an answer over RoCE a peer is not tried over UDP, however slow 
   CHECK(meeting.accepted_over_udp == nullptr);
 }
 
+TEST_CASE("an answer that another thread receives while UDP is chosen is not thrown away") {
+  Meeting meeting;
+  engine::Opening opening = meeting.open();
+  meeting.network.udp->on_check_reachable = [&] {
+    for (int i = 0; i < 3; ++i) {
+      meeting.accept();
+      meeting.here.over(engine::kRoce).drive();
+    }
+  };
+  const Time begin = engine::steady_now();
+  while (engine::steady_now() - begin < kPatience)
+    continue;
+  CHECK(meeting.finish(opening) == ConnectionState::kOpen);
+  CHECK(opening.connection()->engine == &meeting.here.over(engine::kRoce));
+  CHECK(opening.fallback().empty());
+  REQUIRE(meeting.accepted_over_roce != nullptr);
+  CHECK_FALSE(meeting.accepted_over_roce->failed);
+  CHECK(meeting.accepted_over_udp == nullptr);
+}
+
 TEST_CASE("a peer that never answers fails only the opening, and everything else continues") {
   Meeting meeting;
   engine::Opening first = meeting.open();
