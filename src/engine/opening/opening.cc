@@ -97,7 +97,7 @@ core::ConnectionState Opening::poll_way(core::ConnectionState state) {
   if (connection_ != nullptr) return core::ConnectionState::kCalling;
   failure_ = first_why_.value_or(*why);
   const std::size_t others = ways_.ways.all.size() - 1;
-  failure_->what += fmt::format("; {} other pair{} of addresses {} not answer either", others,
+  failure_->what += fmt::format("; {} other pair{} of addresses {} not work either", others,
                                 others == 1 ? "" : "s", others == 1 ? "does" : "do");
   return core::ConnectionState::kClosed;
 }

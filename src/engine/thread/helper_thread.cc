@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "engine/host/clock.h"
+#include "util/system/signals_blocked.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::engine {
@@ -72,16 +72,12 @@ Status HelperThread::start(int packets, Wake on_wake) {
   packets_ = packets;
   int error = open();
   if (error == 0) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       thread_ = std::thread([this, on_wake = std::move(on_wake)] { loop(on_wake); });
     } catch (const std::system_error& refused) {
       error = refused.code().value();
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   if (error == 0) return Unit{};
   stop();

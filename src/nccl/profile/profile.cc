@@ -1,13 +1,11 @@
 #include "nccl/profile/profile.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <span>
 
@@ -18,6 +16,7 @@
 #include "nccl/context/log.h"
 #include "util/system/fork_guard.h"
 #include "util/system/host_name.h"
+#include "util/system/signals_blocked.h"
 #include "util/system/system_text.h"
 #include "util/system/write_file.h"
 #include "util/text/file_pattern.h"
@@ -82,16 +81,12 @@ std::uint32_t Profile::begin(const whatif::Communicator& communicator) {
   const std::lock_guard lock(mutex_);
   if (communicators_ == 0) stop_ = std::make_shared<bool>(false);
   if (communicators_++ > 0) return index;
-  // The application's handlers must not run on this thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   try {
     thread_ = std::thread([this, stop = stop_] { write_periodically(*stop); });
   } catch (const std::system_error&) {
     // Without the thread the file is written at the end alone.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return index;
 }
 

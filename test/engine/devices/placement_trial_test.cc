@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <csignal>
 
 #include "catch.h"
 
@@ -29,6 +30,21 @@ TEST_CASE("tests that have begun run at the same time") {
   second.begin();
   CHECK(first.result()->places());
   CHECK(second.result()->places());
+}
+
+TEST_CASE("signal handlers of the application do not run on the thread of a test") {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  PlacementTrial trial([&]() -> PlacementTrial::Ability {
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    return kPlaces;
+  });
+  trial.begin();
+  CHECK(trial.result()->places());
+  CHECK(sigismember(&blocked, SIGTERM) == 1);
+  sigset_t here;
+  pthread_sigmask(SIG_SETMASK, nullptr, &here);
+  CHECK(sigismember(&here, SIGTERM) == 0);
 }
 
 TEST_CASE("a card is tested once, however often its result is needed") {

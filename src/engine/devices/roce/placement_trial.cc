@@ -1,12 +1,15 @@
 #include "engine/devices/roce/placement_trial.h"
 
+#include "util/system/signals_blocked.h"
+
 namespace dlcp::engine {
 
 std::shared_future<PlacementTrial::Ability> PlacementTrial::begun() {
   const std::lock_guard lock(mutex_);
+  if (running_.valid()) return running_;
+  const SignalsBlocked blocked;
   // Without the second flag, this would fail if the system had no room for another thread.
-  if (!running_.valid())
-    running_ = std::async(std::launch::async | std::launch::deferred, test_).share();
+  running_ = std::async(std::launch::async | std::launch::deferred, test_).share();
   return running_;
 }
 
