@@ -10,7 +10,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50'43'4c'44;  // "DLCP"
-constexpr std::uint8_t kVersion = 5;
+constexpr std::uint8_t kVersion = 6;
 constexpr std::uint32_t kRanksMax = 1u << 20;  // more than any job; prevents overflow
 
 Error garbled(std::string what) {
@@ -88,8 +88,9 @@ GroupWord::Bytes encode(const GroupWord& word) {
   wire::store_le(&bytes[40], word.plan);
   wire::store_le(&bytes[48], word.loss_ppm);
   wire::store_le(&bytes[52], word.hub_list);
+  wire::store_le(&bytes[60], word.staging);
   for (std::size_t i = 0; i < word.places.size(); ++i)
-    store(word.places[i], &bytes[60 + i * GroupWord::kRailBytes]);
+    store(word.places[i], &bytes[GroupWord::kPlacesAt + i * GroupWord::kRailBytes]);
   return bytes;
 }
 
@@ -127,6 +128,7 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   read.plan = in.get<std::uint64_t>();
   read.loss_ppm = in.get<std::uint32_t>();
   read.hub_list = in.get<std::uint64_t>();
+  read.staging = in.get<std::uint64_t>();
   read.rail = static_cast<std::uint8_t>(rail & 15);
   read.rails = static_cast<std::uint8_t>(rail >> 4);
   bool places = true;
@@ -174,6 +176,12 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
                  fmt::format("DLCP_PLAN is {} on rank {}, but {} on this rank",
                              plan_text(theirs.plan), theirs.rank, plan_text(ours.plan)),
                  "give all ranks the same plan"};
+  }
+  if (ours.staging != theirs.staging) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_COLLNET_MEMORY is {} bytes on rank {}, but {} on this rank",
+                             theirs.staging, theirs.rank, ours.staging),
+                 "set it to the same value on all ranks"};
   }
   if (ours.always != theirs.always) {
     return Error{

@@ -2,10 +2,10 @@
 // of the group, so it cannot be lost or forged.
 //
 // Layout, little-endian: magic (4 bytes), version (1), word (1), lane (1), rail (low 4 bits) and
-// number of rails (1), rank (4), ranks (4), group (8), granule (4), largest block (4), speed in
-// Mbit/s (4), always (1), fill (1), hubs (2), plan (8), loss (4), list of hubs (8). Then follow the
-// places of further rails, kRailsMax - 1 of them: listener (4), its secret (16), size of its
-// address (1), address (60).
+// number of rails (1), rank (4), ranks (4), group (8). The terms follow: granule (4), largest block
+// (4), speed in Mbit/s (4), always (1), fill (1), hubs (2), plan (8), loss (4), list of hubs (8),
+// staging (8). Then follow the places of further rails, kRailsMax - 1 of them: listener (4), its
+// secret (16), size of its address (1), address (60).
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ struct GroupWord {
   };
   static constexpr std::uint32_t kRailsMax = 4;
   static constexpr std::size_t kRailBytes = 81;
-  static constexpr std::size_t kBytes = 60 + (kRailsMax - 1) * kRailBytes;
+  static constexpr std::size_t kPlacesAt = 68;
+  static constexpr std::size_t kBytes = kPlacesAt + (kRailsMax - 1) * kRailBytes;
   using Bytes = std::array<std::byte, kBytes>;
   using Places = std::array<Opening::Peer, kRailsMax - 1>;
 
@@ -45,6 +46,7 @@ struct GroupWord {
   std::uint32_t speed_mbps = 0;  // of the sender's device; in kCommit, of the slowest
   bool always = false;           // use direct exchange wherever possible
   std::uint64_t plan = 0;        // hash of the plan in DLCP_PLAN; 0: none
+  std::uint64_t staging = 0;     // bytes for data of other ranks, on each rank or each hub
   std::uint32_t loss_ppm = 0;    // share of each tensor's contributions that may be lost
   collective::LossFill fill = collective::LossFill::kZero;
   std::uint8_t rail = 0;   // the rail of the connection

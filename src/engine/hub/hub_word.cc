@@ -10,7 +10,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x48'43'4c'44;  // "DLCH"
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 constexpr std::size_t kHeadBytes = 8;  // length, magic, version, kind
 constexpr std::size_t kTagBytes = 8;
 constexpr std::size_t kRefusalMax = 200;
@@ -116,7 +116,6 @@ HubFrame encode(const HubJoin& join, const HubChallenge& challenge, const wire::
   out.put(join.job.high);
   out.put_bytes(encode(join.us));
   out.put(join.hub);
-  out.put(join.memory);
   out.put(join.timeout_s);
   out.put(join.secret_fingerprint);
   out.put(static_cast<std::uint8_t>(join.encrypts));
@@ -160,7 +159,6 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   read.job.high = in.get<std::uint64_t>();
   const auto word = in.get_bytes(GroupWord::kBytes);
   read.hub = in.get<std::uint16_t>();
-  read.memory = in.get<std::uint64_t>();
   read.timeout_s = in.get<std::uint32_t>();
   read.secret_fingerprint = in.get<std::uint8_t>();
   read.encrypts = in.get<std::uint8_t>() != 0;

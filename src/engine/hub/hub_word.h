@@ -39,7 +39,6 @@ struct HubJoin {
   HubJobId job;
   GroupWord us;                 // the terms of the group, and the rank's number
   std::uint16_t hub = 0;        // which of the hubs receives this
-  std::uint64_t memory = 0;     // requested for the group
   std::uint32_t timeout_s = 0;  // for the whole set-up
   std::uint8_t secret_fingerprint = 0;
   bool encrypts = false;

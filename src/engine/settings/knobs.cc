@@ -159,7 +159,7 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) { s.collnet_timeout = v.duration; }},
     {"DLCP_COLLNET_MEMORY", KnobType::kBytes, "bytes", "64M", 1 << 20, 0x1p36, nullptr, nullptr,
      "memory of each communicator for data that other ranks send in direct exchange; pages are "
-     "allocated when they are used",
+     "allocated when they are used; must be the same on all ranks",
      [](Settings& s, const KnobValue& v) { s.collnet_memory = v.integer; }},
     {"DLCP_COLLNET_RAILS", KnobType::kInteger, "devices", "1", 1, 4, nullptr, nullptr,
      "devices that each rank uses together in direct exchange: the one that NCCL has chosen, "

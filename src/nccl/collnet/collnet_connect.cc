@@ -204,6 +204,7 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   const Rails rails(*comm.context, comm.device, hubs.empty() ? settings.collnet_rails : 1);
   rails.tell(us);
   us.always = us.plan != 0 || settings.collnet == engine::CollnetChoice::kOn;
+  us.staging = settings.collnet_memory;
   auto staging = allocate_staging(settings.collnet_memory, us.hubs > 0);
   const Error* const memory_why = staging.ok() ? nullptr : &staging.error();
   auto opened =

@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   join.us.block_bytes_max = in.take<std::uint32_t>();
   join.us.loss_ppm = in.take<std::uint32_t>();
   join.hub = in.take<std::uint16_t>();
-  join.memory = in.take<std::uint64_t>();
+  join.us.staging = in.take<std::uint64_t>();
   join.peer.address.size = in.take<std::uint8_t>();
   engine::HubFrame frame = encode(join, kChallenge, {1, 2});
   (void)hear(frame, in, kTenants);

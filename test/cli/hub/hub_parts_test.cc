@@ -128,7 +128,7 @@ TEST_CASE("an exception in a job ends that job with an error, and the hub contin
   REQUIRE(port.ok());
   engine::HubJoin wrong = join();
   wrong.us.rails = 2;  // refused when it is decoded; here it breaks an invariant of the set-up
-  wrong.memory = 4096;
+  wrong.us.staging = 4096;
   wrong.timeout_s = 10;
   Tenant tenant;
   std::string said;

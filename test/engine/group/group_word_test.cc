@@ -28,6 +28,7 @@ GroupWord word() {
   made.fill = LossFill::kRescale;
   made.hubs = 3;
   made.hub_list = 0x1122'3344'5566'7788;
+  made.staging = 0x99aa'bbcc'ddee'ff00;
   made.rails = 3;
   made.rail = 2;
   made.places[1].listener = {17, {18, 19}};
@@ -55,6 +56,7 @@ TEST_CASE("a group word survives encoding and decoding") {
   CHECK(read->fill == LossFill::kRescale);
   CHECK(read->hubs == 3);
   CHECK(read->hub_list == 0x1122'3344'5566'7788);
+  CHECK(read->staging == 0x99aa'bbcc'ddee'ff00);
   CHECK(read->rails == 3);
   CHECK(read->rail == 2);
   CHECK(read->places[1].listener.number == 17);
@@ -81,10 +83,10 @@ TEST_CASE("group words of other lengths, versions and values are refused") {
   CHECK_FALSE(with(7, 0x00));
   CHECK_FALSE(with(7, 0x50));
   CHECK(with(7, 0x40));
-  CHECK_FALSE(with(60 + 81 + 20, 61));  // an address
-  CHECK_FALSE(with(8, 10));             // beyond 7 ranks and 3 hubs
-  CHECK(with(8, 9));                    // a hub
-  CHECK_FALSE(with(37, 2));             // fill
+  CHECK_FALSE(with(GroupWord::kPlacesAt + 81 + 20, 61));  // an address
+  CHECK_FALSE(with(8, 10));                               // beyond 7 ranks and 3 hubs
+  CHECK(with(8, 9));                                      // a hub
+  CHECK_FALSE(with(37, 2));                               // fill
   CHECK(with(8, 0));
 }
 
@@ -112,6 +114,10 @@ TEST_CASE("ranks with different settings that must be equal get an error that na
   other.fill = LossFill::kZero;
   CHECK_THAT(check_same_group(word(), other).error().what,
              Contains("DLCP_LOSS_FILL is 'zero' on rank 6, but 'rescale' on this rank"));
+  other = word();
+  other.staging = 1 << 20;
+  CHECK_THAT(check_same_group(word(), other).error().what,
+             Contains("DLCP_COLLNET_MEMORY is 1048576 bytes on rank 6, but"));
   other = word();
   other.hub_list = 7;
   CHECK_THAT(check_same_group(word(), other).error().what,

@@ -29,7 +29,7 @@ HubJoin join() {
   made.us.hubs = 1;
   made.us.granule = 1408;
   made.us.block_bytes_max = 42 * made.us.granule;
-  made.memory = 1 << 20;
+  made.us.staging = 1 << 20;
   made.timeout_s = 30;
   return made;
 }

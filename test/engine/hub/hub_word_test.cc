@@ -19,7 +19,7 @@ HubJoin join() {
   made.us.granule = 1408;
   made.us.block_bytes_max = 64768;
   made.hub = 2;
-  made.memory = 1 << 26;
+  made.us.staging = 1 << 26;
   made.timeout_s = 30;
   made.secret_fingerprint = 9;
   made.encrypts = true;
@@ -40,7 +40,7 @@ TEST_CASE("messages between ranks and hubs survive encoding and decoding") {
   CHECK(read->job == join().job);
   CHECK(encode(read->us) == encode(join().us));
   CHECK(read->hub == 2);
-  CHECK(read->memory == 1 << 26);
+  CHECK(read->us.staging == 1 << 26);
   CHECK(read->timeout_s == 30);
   CHECK(read->secret_fingerprint == 9);
   CHECK(read->encrypts);

@@ -160,8 +160,8 @@ Front::Jobs::iterator Front::begin(const engine::HubJoin& join, Tenant& tenant) 
       std::make_shared<HubJob>(*door_.registry, door_.port, door_.speed_mbps, join, tenant, say_);
   drivers_.give(job);
   const auto place = jobs_.emplace(join.job, job).first;
-  memory_ += join.memory;
-  tenant.memory += join.memory;
+  memory_ += join.us.staging;
+  tenant.memory += join.us.staging;
   ++tenant.jobs;
   ++tenant.jobs_served;
   return place;
@@ -185,15 +185,15 @@ std::string Front::why_not(const Caller& caller) const {
     return fmt::format("full: the hub has {} jobs, the limit of --jobs", jobs_.size());
   if (tenant.jobs >= tenant.jobs_max)
     return fmt::format("full: tenant {} has {} jobs, its limit", tenant.name, tenant.jobs);
-  if (join.memory > options_.memory_max - memory_)
+  if (join.us.staging > options_.memory_max - memory_)
     return fmt::format(
         "full: the job asks for {} bytes (DLCP_COLLNET_MEMORY), but {} of --memory {} are left",
-        join.memory, options_.memory_max - memory_, options_.memory_max);
-  if (join.memory > tenant.memory_max - tenant.memory)
+        join.us.staging, options_.memory_max - memory_, options_.memory_max);
+  if (join.us.staging > tenant.memory_max - tenant.memory)
     return fmt::format(
         "full: the job asks for {} bytes (DLCP_COLLNET_MEMORY), but {} of the {} bytes of "
         "tenant {} are left",
-        join.memory, tenant.memory_max - tenant.memory, tenant.memory_max, tenant.name);
+        join.us.staging, tenant.memory_max - tenant.memory, tenant.memory_max, tenant.name);
   return "";
 }
 
@@ -230,8 +230,8 @@ void Front::sweep(Time asked_at) {
     HubJob& job = *each.second;
     if (!job.over()) return false;
     Tenant& tenant = job.tenant();
-    memory_ -= job.terms().memory;
-    tenant.memory -= job.terms().memory;
+    memory_ -= job.terms().us.staging;
+    tenant.memory -= job.terms().us.staging;
     --tenant.jobs;
     tenant.jobs_failed += job.failed();
     tenant.calls += job.counts().calls;

@@ -56,11 +56,11 @@ HubJob::~HubJob() {
 std::string HubJob::seat(const engine::HubJoin& join) {
   const std::lock_guard lock(mutex_);
   if (auto same = check_same_group(first_.us, join.us); !same) return same.error().what;
-  if (join.hub != first_.hub || join.memory != first_.memory) {
+  if (join.hub != first_.hub) {
     return fmt::format(
-        "rank {} asks hub {} for {} bytes, but rank {} asks hub {} for {}; set "
-        "DLCP_COLLNET_HUBS and DLCP_COLLNET_MEMORY to the same values on all ranks",
-        join.us.rank, join.hub, join.memory, first_.us.rank, first_.hub, first_.memory);
+        "this is hub {} for rank {}, but hub {} for rank {}; set DLCP_COLLNET_HUBS to the same "
+        "value on all ranks",
+        join.hub, join.us.rank, first_.hub, first_.us.rank);
   }
   if (over_ || !wrong_.empty() || left_at_) return "the group has already failed";
   if (seated_[join.us.rank])
@@ -123,10 +123,11 @@ void HubJob::begin_opening() {
   plan.timeout = std::chrono::seconds(first_.timeout_s);
   opening_ = std::make_unique<engine::GroupOpening>(port_, listening_, std::move(plan));
   try {
-    staging_ = std::make_unique<engine::Group::Staging>(first_.memory);
+    staging_ = std::make_unique<engine::Group::Staging>(first_.us.staging);
   } catch (const std::bad_alloc&) {
     opening_->fail({ErrorCode::kSystem,
-                    fmt::format("it cannot allocate {} bytes for the group", first_.memory), ""});
+                    fmt::format("it cannot allocate {} bytes for the group", first_.us.staging),
+                    ""});
   }
 }
 

@@ -52,7 +52,6 @@ Result<engine::VisitedHubs> come_to_hubs(std::span<const engine::HubPlace> place
   engine::HubJoin join;
   join.job = job_of(handles);
   join.us = us;
-  join.memory = settings.collnet_memory;
   join.timeout_s = static_cast<std::uint32_t>(
       std::chrono::ceil<std::chrono::seconds>(settings.collnet_timeout).count());
   join.secret_fingerprint = own.secret_fingerprint;
