@@ -142,8 +142,8 @@ Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engi
   terms.communicator = us.group;
   terms.ranks = us.ranks;
   terms.rank = us.rank;
-  terms.setup_timeout = std::min(settings.collnet_timeout, kSetUpMax);
-  terms.peer_timeout = settings.peer_timeout;
+  terms.times = {settings.collnet_timeout, std::min(settings.collnet_timeout, kSetUpMax),
+                 settings.peer_timeout};
   auto opened = SwitchGroup::open(group, settings.collnet_switch, terms);
   if (opened) {
     say({engine::LogLevel::kInfo,

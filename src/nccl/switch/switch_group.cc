@@ -41,7 +41,7 @@ Result<std::unique_ptr<SwitchGroup>> SwitchGroup::open(engine::Group& group,
                                                        const std::string& name,
                                                        const Terms& terms) {
   SwitchOpening opening(group, {name, terms.communicator, terms.rank}, terms.ranks);
-  auto line = opening.run(terms.setup_timeout, terms.peer_timeout);
+  auto line = opening.run(terms.times);
   if (!line) return line.error();
   return std::unique_ptr<SwitchGroup>(
       new SwitchGroup(group, std::move(line).value(), opening.keep_claim(), terms));

@@ -31,8 +31,7 @@ class SwitchGroup {
     std::uint64_t communicator = 0;  // NCCL's identifier; 0: unknown
     unsigned ranks = 0;
     unsigned rank = 0;
-    Duration setup_timeout{};  // for the switch to answer all ranks
-    Duration peer_timeout{};
+    SwitchTimes times;
   };
   struct Counts {
     std::uint64_t by_switch = 0;  // calls

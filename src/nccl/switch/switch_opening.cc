@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "engine/host/clock.h"
@@ -83,7 +85,7 @@ SwitchClaim SwitchOpening::keep_claim() {
   return claim_;
 }
 
-Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Duration peer_timeout) {
+Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(const SwitchTimes& times) {
   auto line = reach();
   SwitchCard card;
   card.able = line.ok();
@@ -95,7 +97,7 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
   Rng rng(static_cast<std::uint64_t>(ns_of(engine::steady_now())) ^
           static_cast<std::uint64_t>(getpid()) << 40);
   card.word = static_cast<std::uint32_t>(rng.next());
-  auto cards = tell_all(card);
+  auto cards = tell_all(card, times.ranks);
   if (!cards) return cards.error();
   const char* const in_general = "fix the cause, or unset the setting on all ranks";
   if (const auto able = all_able(cards.value(), in_general); !able) return able.error();
@@ -107,11 +109,11 @@ Result<std::unique_ptr<SwitchLine>> SwitchOpening::run(Duration patience, Durati
   hello.job = static_cast<std::uint8_t>(job >> 24);
   hello.serial = job;
   hello.word = job;
-  line.value()->join(hello, peer_timeout);
-  const auto greeted = greet(*line.value(), patience);
+  line.value()->join(hello, times.peer);
+  const auto greeted = greet(*line.value(), times.opening);
   card.able = greeted.ok();
   card.why_not = greeted.ok() ? "" : greeted.error().what;
-  cards = tell_all(card);
+  cards = tell_all(card, times.opening + times.ranks);
   if (!cards) return cards.error();
   const std::string hint = fmt::format(
       "check that dlcp-aggregator runs there with --workers {}, --values 256 and at least {} "
@@ -151,8 +153,31 @@ Status SwitchOpening::greet(SwitchLine& line, Duration patience) {
   }
 }
 
+// Without the limit, a rank that waits for something else, such as a name server, would keep the
+// others waiting, because its helper threads still answer them.
+Status SwitchOpening::exchange(const collective::Call& call, Duration within) {
+  const Time end = engine::steady_now() + within;
+  std::optional<std::uint64_t> number;
+  for (; engine::steady_now() < end; nanosleep(&kPause, nullptr)) {
+    if (!number) {
+      const auto started = group_.start(call);
+      if (!started) return started.error();
+      number = started.value();
+    }
+    const auto done = number ? group_.finished(*number) : Result<bool>(false);
+    if (!done) return done.error();
+    if (done.value()) return Unit{};
+  }
+  const Error late =
+      not_used(fmt::format("rank {} has not received the reports of all ranks within {} s", rank_,
+                           std::chrono::duration_cast<std::chrono::seconds>(within).count()),
+               "see the logs of all ranks; DLCP_COLLNET_TIMEOUT sets the time limit");
+  group_.fail(late);
+  return late;
+}
+
 // A sum of bytes to which each rank contributes only its own card.
-Result<std::vector<SwitchCard>> SwitchOpening::tell_all(const SwitchCard& card) {
+Result<std::vector<SwitchCard>> SwitchOpening::tell_all(const SwitchCard& card, Duration within) {
   constexpr std::size_t kBytes = SwitchCard::kBytes;
   std::vector<std::byte> memory(std::size_t{2} * ranks_ * kBytes);
   const std::span<std::byte> all(memory);
@@ -164,16 +189,7 @@ Result<std::vector<SwitchCard>> SwitchOpening::tell_all(const SwitchCard& card) 
   call.type = collective::DataType::kUint8;
   const engine::Memory registered{memory.data(), memory.size(), this};
   group_.register_memory(registered);
-  auto number = group_.start(call);
-  while (number.ok() && !number.value()) {
-    nanosleep(&kPause, nullptr);
-    number = group_.start(call);
-  }
-  Result<bool> done = number.ok() ? Result<bool>(false) : Result<bool>(number.error());
-  while (done.ok() && !done.value()) {
-    nanosleep(&kPause, nullptr);
-    done = group_.finished(*number.value());
-  }
+  const Status done = exchange(call, within);
   group_.release_memory(registered);
   if (!done) return done.error();
   std::vector<SwitchCard> cards;

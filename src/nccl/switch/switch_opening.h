@@ -53,6 +53,13 @@ struct SwitchCard {
   static SwitchCard read(std::span<const std::byte, kBytes> from);
 };
 
+// Time limits.
+struct SwitchTimes {
+  Duration ranks{};    // for all ranks to report
+  Duration opening{};  // for the switch to answer when all ranks send
+  Duration peer{};     // for the switch to answer afterwards
+};
+
 class SwitchOpening {
  public:
   SwitchOpening(engine::Group& group, SwitchClaim wanted, unsigned ranks);
@@ -60,16 +67,17 @@ class SwitchOpening {
   SwitchOpening(const SwitchOpening&) = delete;
   SwitchOpening& operator=(const SwitchOpening&) = delete;
 
-  // Blocks; `patience` bounds the wait for the switch. Either all ranks get a line to the switch
-  // that has been greeted, or none does.
-  Result<std::unique_ptr<SwitchLine>> run(Duration patience, Duration peer_timeout);
+  // Blocks. Either all ranks get a line to the switch that has been greeted, or none does. A rank
+  // that does not report in time fails the group.
+  Result<std::unique_ptr<SwitchLine>> run(const SwitchTimes& times);
   // The caller becomes responsible for giving back the claim of run().
   SwitchClaim keep_claim();
 
  private:
   Result<std::unique_ptr<SwitchLine>> reach();
   Status greet(SwitchLine& line, Duration patience);
-  Result<std::vector<SwitchCard>> tell_all(const SwitchCard& card);
+  Result<std::vector<SwitchCard>> tell_all(const SwitchCard& card, Duration within);
+  Status exchange(const collective::Call& call, Duration within);
 
   engine::Group& group_;
   const SwitchClaim claim_;

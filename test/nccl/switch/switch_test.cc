@@ -271,6 +271,15 @@ TEST_CASE("an unusable switch is refused on all ranks with the reason") {
                       "rank has none"));
 }
 
+TEST_CASE("a rank whose name server is slow does not delay the others beyond the time limit") {
+  Server server(2);
+  take_log();
+  Ranks ranks(std::vector<std::string>(2, kSlowName + (":" + port_of(server))));
+  for (const auto& member : ranks.members)
+    CHECK(member.connected != ResultCode::kSuccess);
+  CHECK_THAT(take_log(), Contains("rank 0 has not received the reports of all ranks within 2 s"));
+}
+
 TEST_CASE("a second communicator is refused while the first runs, and accepted later") {
   Server server(2);
   const std::vector<std::string> names(2, server.name());
