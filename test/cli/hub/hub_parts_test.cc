@@ -3,6 +3,7 @@
 
 #include "catch.h"
 #include "cli/hub/admission/caller.h"
+#include "cli/hub/admission/log_limit.h"
 #include "cli/hub/jobs/job.h"
 
 using namespace dlcp;
@@ -83,6 +84,23 @@ TEST_CASE("a rate is kept on average, and large pieces are charged afterwards") 
   rate.spend(500'000);
   CHECK_FALSE(rate.has_credit(now + 400ms));
   CHECK(rate.has_credit(now + 600ms));
+}
+
+TEST_CASE("callers that are refused all the time fill the log with 20 lines a minute only") {
+  std::vector<std::string> lines;
+  LogLimit limit([&](const std::string& line) { lines.push_back(line); }, 20);
+  for (int i = 0; i < 1000; ++i)
+    limit.say(Time{1h} + i * 1ms, "refused");
+  CHECK(lines.size() == 20);
+  limit.tick(Time{1h} + 60s - 1ms);
+  CHECK(lines.size() == 20);
+  limit.tick(Time{1h} + 60s);
+  REQUIRE(lines.size() == 21);
+  CHECK(lines.back() == "980 more lines like the last ones within a minute were not printed");
+  limit.say(Time{1h} + 61s, "refused");
+  CHECK(lines.back() == "refused");
+  limit.tick(Time{2h});
+  CHECK(lines.size() == 22);
 }
 
 TEST_CASE("a rank with a token is admitted, whatever pieces its message arrives in") {

@@ -25,7 +25,7 @@ constexpr Duration kSpeaksWithin = 5s;
 // not keep them out for long.
 constexpr Duration kSpeaksWithinIfFull = 500ms;
 constexpr Duration kDoorPause = 500ms;
-constexpr Duration kShutLogPause = 60s;
+constexpr std::uint32_t kRefusalsLogged = 20;  // a minute
 constexpr std::uint32_t kRanksMax = 256;
 constexpr std::uint16_t kHubsMax = 256;
 constexpr std::uint32_t kTimeoutMax = 3600;
@@ -46,7 +46,9 @@ Front::Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& d
       tenants_(std::move(tenants)),
       drivers_(drivers),
       say_(std::move(say)),
-      strangers_max_(strangers_max()) {}
+      strangers_max_(strangers_max()),
+      door_log_(say_, 1),
+      refusals_(say_, kRefusalsLogged) {}
 
 void Front::serve(Duration wait) {
   // A caller that is silent after poll() was silent until this time at least, however long this
@@ -99,12 +101,10 @@ void Front::pause_door(int error) {
   if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return;
   const Time now = steady_now();
   door_shut_until_ = now + kDoorPause;
-  if (shut_logged_at_ && now - *shut_logged_at_ < kShutLogPause) return;
-  shut_logged_at_ = now;
-  say_(
-      fmt::format("cannot accept connections of ranks now: {}; raise the limit on open files "
-                  "(ulimit -n, LimitNOFILE= of a unit)",
-                  system_text(error)));
+  door_log_.say(now,
+                fmt::format("cannot accept connections of ranks now: {}; raise the limit on open "
+                            "files (ulimit -n, LimitNOFILE= of a unit)",
+                            system_text(error)));
 }
 
 void Front::hear(Seat& seat) {
@@ -118,7 +118,8 @@ void Front::hear(Seat& seat) {
       return let_in(seat);
     case Caller::State::kRefused:
       ++refused_[seat.job != nullptr || seat.caller.tenant() != nullptr ? "wrong" : "stranger"];
-      say_(fmt::format("refused a connection from {}: {}", seat.from, seat.caller.why()));
+      refusals_.say(steady_now(),
+                    fmt::format("refused a connection from {}: {}", seat.from, seat.caller.why()));
       send(seat, seat.caller.refusal());
       return gone(seat);
     case Caller::State::kLeft:
@@ -146,8 +147,8 @@ void Front::let_in(Seat& seat) {
   }
   if (!why.empty()) {
     ++refused_["full"];
-    say_(fmt::format("rank {} of group {:016x} refused, at {}: {}", join.us.rank, join.us.group,
-                     seat.from, why));
+    refusals_.say(steady_now(), fmt::format("rank {} of group {:016x} refused, at {}: {}",
+                                            join.us.rank, join.us.group, seat.from, why));
     send(seat, seat.caller.answer({why, {}}));
     return gone(seat);
   }
@@ -222,9 +223,11 @@ void Front::sweep(Time asked_at) {
   }
   if (silent > 0) {
     refused_["stranger"] += silent;
-    say_(fmt::format("closed {} connection{} without a request for {}", silent,
-                     silent == 1 ? "" : "s", is_full ? "0.5 s, as too many wait" : "5 s"));
+    refusals_.say(steady_now(),
+                  fmt::format("closed {} connection{} without a request for {}", silent,
+                              silent == 1 ? "" : "s", is_full ? "0.5 s, as too many wait" : "5 s"));
   }
+  refusals_.tick(steady_now());
   std::erase_if(seats_, [](const Seat& seat) { return !seat.socket.valid(); });
   std::erase_if(jobs_, [this](const Jobs::value_type& each) {
     HubJob& job = *each.second;

@@ -7,11 +7,11 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/hub/admission/caller.h"
+#include "cli/hub/admission/log_limit.h"
 #include "cli/hub/jobs/drivers.h"
 #include "cli/hub/jobs/job.h"
 #include "util/hash/siphash.h"
@@ -84,8 +84,9 @@ class Front {
   std::uint64_t memory_ = 0;
   std::map<std::string, std::uint64_t> refused_;  // by reason
   bool drains_ = false;
-  Time door_shut_until_{};              // no connection is accepted before this time
-  std::optional<Time> shut_logged_at_;  // time of the last log line about it
+  Time door_shut_until_{};  // no connection is accepted before this time
+  LogLimit door_log_;
+  LogLimit refusals_;
 };
 
 }  // namespace dlcp::cli
