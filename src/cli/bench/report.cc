@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/modes/modes.h"
@@ -56,20 +56,24 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
   r.kernel_s_per_gib = std::min(cpu.kernel, cpu.total()) / gib;
 }
 
-// How far an error is from its cause: 0 for a setting, 1 for an error of the rank's own, 2 if a
-// peer has failed before, 3 if the rank was only told to stop.
-int distance_from_cause(const RankResult& rank) {
-  if (rank.error.starts_with("stopped")) return 3;
-  for (const char* const words : {"the peer", "closed the connection", "connection was lost"})
-    if (rank.error.find(words) != std::string::npos) return 2;
-  const bool setting =
-      rank.exit_code == ExitCode::kUsage || rank.result == nccl::ResultCode::kInvalidUsage;
-  return setting ? 0 : 1;
+// The nearest to the cause of a failure first.
+enum class Cause : std::uint8_t {
+  kSetting,
+  kOwn,
+  kPeer,  // a peer has failed before, or cannot be reached
+  kStopped,
+};
+
+Cause cause_of(const RankResult& rank) {
+  if (rank.stopped) return Cause::kStopped;
+  if (rank.exit_code == ExitCode::kUsage || rank.result == nccl::ResultCode::kInvalidUsage)
+    return Cause::kSetting;
+  return rank.result == nccl::ResultCode::kRemoteError ? Cause::kPeer : Cause::kOwn;
 }
 
 void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_t killed_at_ns) {
   r.killed = killed_at_ns != 0;
-  int nearest = INT_MAX;
+  std::optional<Cause> nearest;
   for (const RankResult& rank : results) {
     const bool victim = r.killed && rank.rank == r.bench_case.kill_rank;
     const bool failed = rank.result != nccl::ResultCode::kSuccess;
@@ -82,8 +86,9 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
     if (victim || (r.killed && failed)) continue;
     if (badness(rank.exit_code) > badness(r.exit_code)) r.exit_code = rank.exit_code;
     if (rank.error.empty()) continue;
-    if (distance_from_cause(rank) >= nearest) continue;
-    nearest = distance_from_cause(rank);
+    const Cause cause = cause_of(rank);
+    if (nearest && cause >= *nearest) continue;
+    nearest = cause;
     r.error = fmt::format("rank {}: {}", rank.rank, rank.error);
   }
 }

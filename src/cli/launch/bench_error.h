@@ -25,6 +25,12 @@ class BenchError : public std::runtime_error {
   nccl::ResultCode result_;
 };
 
+// This rank was only told to end, because another one has failed.
+class Stopped final : public BenchError {
+ public:
+  explicit Stopped(const std::string& why) : BenchError(ExitCode::kTransport, why) {}
+};
+
 // For input from the user: an error is a usage error.
 template <class T>
 T value_or_throw(Result<T> result) {

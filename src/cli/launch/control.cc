@@ -11,7 +11,7 @@ Control::Control(int fd, int rank, int ranks, bool one_host, SharedArea& shared)
     : reader_(fd), rank_(rank), ranks_(ranks), one_host_(one_host), shared_(shared) {}
 
 void Control::stop(const std::string& why) {
-  throw BenchError(ExitCode::kTransport, why.empty() ? "stopped because another rank failed" : why);
+  throw Stopped(why.empty() ? "stopped because another rank failed" : why);
 }
 
 std::vector<std::string> Control::exchange(const std::string& mine) {

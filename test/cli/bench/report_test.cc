@@ -57,11 +57,13 @@ TEST_CASE("wrong data is the worst outcome, then usage, timeout, transport") {
 
 TEST_CASE("the error that is nearest to the cause is reported, whatever rank has it") {
   auto stopped = rank_result(0, 1, 1);
-  stopped.error = "stopped: rank 2 has failed";
+  stopped.error = "another rank has failed";
+  stopped.stopped = true;
   auto echo = rank_result(1, 1, 1);
-  echo.error = "the peer reported an error: the peer closed the connection";
+  echo.error = "no answer";
+  echo.result = dlcp::nccl::ResultCode::kRemoteError;
   auto own = rank_result(2, 1, 1);
-  own.error = "a network failure";
+  own.error = "the device of the peer's packets has failed";
   auto setting = rank_result(3, 1, 1);
   setting.error = "raise DLCP_COLLNET_MEMORY";
   setting.result = dlcp::nccl::ResultCode::kInvalidUsage;

@@ -97,6 +97,7 @@ void Coordinator::fail_missing(ExitCode code, const std::string& what) {
     peer.result.rank = static_cast<int>(i);
     peer.result.exit_code = code;
     peer.result.error = what;
+    peer.result.stopped = failed_at_ != 0;
     local_.kill(static_cast<int>(i));
   }
 }

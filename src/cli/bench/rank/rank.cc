@@ -65,6 +65,7 @@ RankResult run_rank(const BenchCase& c, Control& control, const std::string& sta
   } catch (const BenchError& e) {
     r.exit_code = e.exit_code();
     r.result = e.result();
+    r.stopped = dynamic_cast<const Stopped*>(&e) != nullptr;
     r.error = e.what();
     const std::string warning = last_warning();
     if (!warning.empty() && e.result() != ResultCode::kSuccess) r.error += ": " + warning;
@@ -111,8 +112,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReduceLoss, lost, unequal, hash, squared_erro
                                    unexplained)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, plugin_name, plugin_path, abi, seconds,
                                    connect_seconds, cpu, bytes, messages, wrong, times, exit_code,
-                                   error, result, error_at_ns, losses, counters, plugin, turns,
-                                   turn_seconds, others_cpu_seconds)
+                                   error, stopped, result, error_at_ns, losses, counters, plugin,
+                                   turns, turn_seconds, others_cpu_seconds)
 
 std::string RankResult::encode() const {
   return json_text(nlohmann::json(*this));

@@ -28,7 +28,8 @@ struct RankResult {
   Mismatch wrong;
   Histogram times;
   ExitCode exit_code = ExitCode::kOk;
-  std::string error;  // empty: none
+  std::string error;     // empty: none
+  bool stopped = false;  // the error is only that another rank has failed
   nccl::ResultCode result = nccl::ResultCode::kSuccess;
   std::int64_t error_at_ns = 0;
   std::vector<ReduceLoss> losses;                // allreduce, --loss-budget: one per all-reduce
