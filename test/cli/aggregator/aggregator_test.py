@@ -2,6 +2,7 @@
 
   aggregator_test.py BINARY"""
 
+import contextlib
 import json
 import signal
 import socket
@@ -32,6 +33,24 @@ def free_ports(count):
             for each in sockets:
                 each.close()
     raise AssertionError("no free ports")
+
+
+@contextlib.contextmanager
+def served(*arguments):
+    """An aggregator of two workers, and its first port. Once it has ended, its `counts` are its counters."""
+    port = free_ports(2)
+    with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--json", *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            if "ready" not in (first := server.stderr.readline()):
+                raise AssertionError(first)
+            yield server, port
+        finally:
+            server.send_signal(signal.SIGTERM)
+            said = server.communicate(timeout=20)[0]
+    if server.returncode != 0:
+        raise AssertionError(f"exit code {server.returncode}")
+    server.counts = json.loads(said)
 
 
 def packet(serial, value, exponent=0):
@@ -83,10 +102,7 @@ class Aggregator(unittest.TestCase):
             self.assertLessEqual(min(lossy), 10 + (min(clean) if len(lossy) == 20 else 0))
 
     def test_it_answers_workers_at_their_address_and_follows_a_change(self):
-        port = free_ports(2)
-        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--json"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-            self.assertIn("ready", server.stderr.readline())
+        with served() as (server, port):
             first, second = Worker(self, port), Worker(self, port + 1)
             first.send(0, 5)
             second.send(0, -7, 3)
@@ -101,18 +117,11 @@ class Aggregator(unittest.TestCase):
             self.assertEqual(again.answer(), packet(0, 3))
             self.assertEqual(second.answer(), packet(0, 3))
             second.socket.send(b"no packet")
-            server.send_signal(signal.SIGTERM)
-            counts = json.loads(server.communicate(timeout=20)[0])
-            self.assertEqual(server.returncode, 0)
-        self.assertEqual((counts["sums"], counts["restarts"]), (2, 1))
-        self.assertEqual((counts["repeated"], counts["strangers"]), (2, 0))
+        self.assertEqual((server.counts["sums"], server.counts["restarts"]), (2, 1))
+        self.assertEqual((server.counts["repeated"], server.counts["strangers"]), (2, 0))
 
     def test_the_next_job_may_run_on_other_hosts_and_ignored_packets_are_explained(self):
-        port = free_ports(2)
-        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s",
-                               "--keep-for", "1500ms"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-            self.assertIn("ready", server.stderr.readline())
+        with served("--idle", "9s", "--keep-for", "1500ms") as (server, port):
             started = time.monotonic()
             for own in (("127.0.0.2", "127.0.0.3"), ("127.0.0.3", "127.0.0.2")):
                 first, second = (Worker(self, port + i, own=own[i]) for i in range(2))
@@ -135,14 +144,9 @@ class Aggregator(unittest.TestCase):
             self.assertIn("worker 1 is at 127.0.0.3; packets from 127.0.0.2 are ignored", ignored[1])
             first.socket.send(b"\x13" + packet(0, 5)[1:] + bytes(192 * 4))
             self.assertIn("it has 256 numbers, but --values is 64", server.stderr.readline())
-            server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=20)
 
     def test_a_job_that_pauses_for_a_checkpoint_keeps_its_places(self):
-        port = free_ports(2)
-        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "9s"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-            self.assertIn("ready", server.stderr.readline())
+        with served("--idle", "9s") as (server, port):
             workers = [Worker(self, port + i) for i in range(2)]
             for value in (5, 6):
                 for worker in workers:
@@ -153,21 +157,14 @@ class Aggregator(unittest.TestCase):
                     time.sleep(4)
                     Worker(self, port, own="127.0.0.3").send(0, 1)
             self.assertIn("silent for 120 s", server.stderr.readline())
-            server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=20)
 
     def test_it_answers_from_the_address_that_a_worker_sends_to(self):
-        port = free_ports(2)
-        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--idle", "2s"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-            self.assertIn("ready", server.stderr.readline())
+        with served("--idle", "2s") as (_, port):
             first, second = Worker(self, port, "127.0.0.5"), Worker(self, port + 1, "::1")
             first.send(0, 5)
             second.send(0, -7)
             self.assertEqual(first.answer(), packet(0, -2))
             self.assertEqual(second.answer(), packet(0, -2))
-            server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=20)
 
     def test_an_impossible_value_is_named_with_a_remedy(self):
         for arguments, status, words in (
