@@ -46,12 +46,13 @@ struct NetPropertiesV11 {
   int maxMultiRequestSize;  // requests in one multi-request
 };
 
-struct NetV11 {
+template <class Properties, class VDeviceProperties>
+struct NetOfCommunicators {
   const char* name;
   ResultCode (*init)(void** ctx, std::uint64_t commId, NetCommConfigV11* config, DebugLogger logger,
                      ProfilerCallback profiler);
   ResultCode (*devices)(int* ndev);
-  ResultCode (*getProperties)(int dev, NetPropertiesV11* props);
+  ResultCode (*getProperties)(int dev, Properties* props);
   ResultCode (*listen)(void* ctx, int dev, void* handle, void** listenComm);
   ResultCode (*connect)(void* ctx, int dev, void* handle, void** sendComm,
                         NetDeviceHandle** sendDevComm);
@@ -72,10 +73,11 @@ struct NetV11 {
   ResultCode (*closeListen)(void* listenComm);
   ResultCode (*getDeviceMr)(void* comm, void* mhandle, void** dptr_mhandle);
   ResultCode (*irecvConsumed)(void* recvComm, int n, void* request);
-  ResultCode (*makeVDevice)(int* d, NetVDevicePropertiesV11* props);
+  ResultCode (*makeVDevice)(int* d, VDeviceProperties* props);
   ResultCode (*finalize)(void* ctx);
   ResultCode (*setNetAttr)(void* ctx, NetAttrV11* attr);
 };
+using NetV11 = NetOfCommunicators<NetPropertiesV11, NetVDevicePropertiesV11>;
 
 inline constexpr const char* kNetSymbolV11 = "ncclNetPlugin_v11";
 

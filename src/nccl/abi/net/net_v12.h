@@ -36,36 +36,7 @@ struct NetPropertiesV12 {
   std::int16_t planeId;     // kUndefined if unknown
 };
 
-struct NetV12 {
-  const char* name;
-  ResultCode (*init)(void** ctx, std::uint64_t commId, NetCommConfigV12* config, DebugLogger logger,
-                     ProfilerCallback profiler);
-  ResultCode (*devices)(int* ndev);
-  ResultCode (*getProperties)(int dev, NetPropertiesV12* props);
-  ResultCode (*listen)(void* ctx, int dev, void* handle, void** listenComm);
-  ResultCode (*connect)(void* ctx, int dev, void* handle, void** sendComm,
-                        NetDeviceHandle** sendDevComm);
-  ResultCode (*accept)(void* listenComm, void** recvComm, NetDeviceHandle** recvDevComm);
-  ResultCode (*regMr)(void* comm, void* data, std::size_t size, int type, void** mhandle);
-  ResultCode (*regMrDmaBuf)(void* comm, void* data, std::size_t size, int type,
-                            std::uint64_t offset, int fd, void** mhandle);
-  ResultCode (*deregMr)(void* comm, void* mhandle);
-  ResultCode (*isend)(void* sendComm, void* data, std::size_t size, int tag, void* mhandle,
-                      void* phandle, void** request);
-  ResultCode (*irecv)(void* recvComm, int n, void** data, std::size_t* sizes, int* tags,
-                      void** mhandles, void** phandles, void** request);
-  ResultCode (*iflush)(void* recvComm, int n, void** data, int* sizes, void** mhandles,
-                       void** request);
-  ResultCode (*test)(void* request, int* done, int* sizes);
-  ResultCode (*closeSend)(void* sendComm);
-  ResultCode (*closeRecv)(void* recvComm);
-  ResultCode (*closeListen)(void* listenComm);
-  ResultCode (*getDeviceMr)(void* comm, void* mhandle, void** dptr_mhandle);
-  ResultCode (*irecvConsumed)(void* recvComm, int n, void* request);
-  ResultCode (*makeVDevice)(int* d, NetVDevicePropertiesV12* props);
-  ResultCode (*finalize)(void* ctx);
-  ResultCode (*setNetAttr)(void* ctx, NetAttrV12* attr);
-};
+using NetV12 = NetOfCommunicators<NetPropertiesV12, NetVDevicePropertiesV12>;
 
 inline constexpr const char* kNetSymbolV12 = "ncclNetPlugin_v12";
 

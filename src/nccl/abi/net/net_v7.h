@@ -21,15 +21,17 @@ struct NetPropertiesV7 {
   int netDeviceVersion;
 };
 
-struct NetV7 {
+// `Size`: that of a registration.
+template <class Properties, class Size>
+struct NetWithOffload {
   const char* name;
   ResultCode (*init)(DebugLogger logger);
   ResultCode (*devices)(int* ndev);
-  ResultCode (*getProperties)(int dev, NetPropertiesV7* props);
+  ResultCode (*getProperties)(int dev, Properties* props);
   ResultCode (*listen)(int dev, void* handle, void** listenComm);
   ResultCode (*connect)(int dev, void* handle, void** sendComm, NetDeviceHandle** sendDevComm);
   ResultCode (*accept)(void* listenComm, void** recvComm, NetDeviceHandle** recvDevComm);
-  ResultCode (*regMr)(void* comm, void* data, int size, int type, void** mhandle);
+  ResultCode (*regMr)(void* comm, void* data, Size size, int type, void** mhandle);
   ResultCode (*regMrDmaBuf)(void* comm, void* data, std::size_t size, int type,
                             std::uint64_t offset, int fd, void** mhandle);
   ResultCode (*deregMr)(void* comm, void* mhandle);
@@ -45,6 +47,7 @@ struct NetV7 {
   ResultCode (*getDeviceMr)(void* comm, void* mhandle, void** dptr_mhandle);
   ResultCode (*irecvConsumed)(void* recvComm, int n, void* request);
 };
+using NetV7 = NetWithOffload<NetPropertiesV7, int>;
 
 inline constexpr const char* kNetSymbolV7 = "ncclNetPlugin_v7";
 

@@ -75,15 +75,17 @@ struct ProfilerEventV5 {
   };
 };
 
-struct ProfilerV5 {
+template <class Event>
+struct ProfilerWithId {
   const char* name;
   ResultCode (*init)(void** context, std::uint64_t commId, int* eActivationMask,
                      const char* commName, int nNodes, int nranks, int rank, DebugLogger logger);
-  ResultCode (*startEvent)(void* context, void** eHandle, ProfilerEventV5* eDescr);
+  ResultCode (*startEvent)(void* context, void** eHandle, Event* eDescr);
   ResultCode (*stopEvent)(void* eHandle);
   ResultCode (*recordEventState)(void* eHandle, int eState, void* eStateArgs);
   ResultCode (*finalize)(void* context);
 };
+using ProfilerV5 = ProfilerWithId<ProfilerEventV5>;
 
 inline constexpr const char* kProfilerSymbolV5 = "ncclProfiler_v5";
 

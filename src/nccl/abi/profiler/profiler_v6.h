@@ -53,15 +53,7 @@ struct ProfilerEventV6 {
   };
 };
 
-struct ProfilerV6 {
-  const char* name;
-  ResultCode (*init)(void** context, std::uint64_t commId, int* eActivationMask,
-                     const char* commName, int nNodes, int nranks, int rank, DebugLogger logger);
-  ResultCode (*startEvent)(void* context, void** eHandle, ProfilerEventV6* eDescr);
-  ResultCode (*stopEvent)(void* eHandle);
-  ResultCode (*recordEventState)(void* eHandle, int eState, void* eStateArgs);
-  ResultCode (*finalize)(void* context);
-};
+using ProfilerV6 = ProfilerWithId<ProfilerEventV6>;
 
 inline constexpr const char* kProfilerSymbolV6 = "ncclProfiler_v6";
 

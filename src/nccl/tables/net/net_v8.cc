@@ -2,60 +2,9 @@
 // host plugin does not use.
 #include "nccl/abi/net/net_v8.h"
 
-#include "nccl/net/net.h"
-
-namespace dlcp::nccl {
-namespace {
-
-ResultCode init(DebugLogger logger) noexcept {
-  return net::init_process(logger);
-}
-
-ResultCode listen(int device, void* handle, void** listen_comm) noexcept {
-  return net::listen(nullptr, device, handle, listen_comm);
-}
-
-ResultCode connect(int device, void* handle, void** send_comm, NetDeviceHandle**) noexcept {
-  return net::connect(nullptr, device, handle, send_comm);
-}
-
-ResultCode accept(void* listen_comm, void** recv_comm, NetDeviceHandle**) noexcept {
-  return net::accept(listen_comm, recv_comm);
-}
-
-ResultCode send(void* comm, void* data, int bytes, int, void* registration,
-                void** request) noexcept {
-  return net::send(comm, data, static_cast<std::size_t>(bytes), registration, nullptr, request);
-}
-
-ResultCode receive(void* comm, int count, void** data, int* bytes, int*, void** registrations,
-                   void** request) noexcept {
-  const auto first = static_cast<std::size_t>(count > 0 ? bytes[0] : 0);
-  return net::receive(comm, count, data, &first, registrations, nullptr, request);
-}
-
-}  // namespace
-}  // namespace dlcp::nccl
+#include "nccl/tables/net/net_table.h"
 
 // extern "C" without braces: inside braces, a const table has internal linkage.
-extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV8 ncclNetPlugin_v8 = {
-    .name = dlcp::nccl::kPluginName,
-    .init = dlcp::nccl::init,
-    .devices = dlcp::nccl::net::devices,
-    .getProperties = dlcp::nccl::net::get_properties<dlcp::nccl::NetPropertiesV8>,
-    .listen = dlcp::nccl::listen,
-    .connect = dlcp::nccl::connect,
-    .accept = dlcp::nccl::accept,
-    .regMr = dlcp::nccl::net::register_memory,
-    .regMrDmaBuf = dlcp::nccl::net::register_dma_buf,
-    .deregMr = dlcp::nccl::net::deregister_memory,
-    .isend = dlcp::nccl::send,
-    .irecv = dlcp::nccl::receive,
-    .iflush = dlcp::nccl::net::flush,
-    .test = dlcp::nccl::net::test,
-    .closeSend = dlcp::nccl::net::close_comm,
-    .closeRecv = dlcp::nccl::net::close_comm,
-    .closeListen = dlcp::nccl::net::close_listen,
-    .getDeviceMr = nullptr,
-    .irecvConsumed = nullptr,
-};
+extern "C"
+    __attribute__((visibility("default"))) constinit const dlcp::nccl::NetV8 ncclNetPlugin_v8 =
+        dlcp::nccl::net_table<dlcp::nccl::NetV8, dlcp::nccl::NetPropertiesV8>();

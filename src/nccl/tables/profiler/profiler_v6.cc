@@ -1,26 +1,9 @@
 // NCCL's profiler interface, version 6 (NCCL 2.29 and later).
 #include "nccl/abi/profiler/profiler_v6.h"
 
-#include "nccl/net/properties.h"
-#include "nccl/profiler/profiler.h"
-
-namespace dlcp::nccl {
-namespace {
-
-ResultCode init(void** context, std::uint64_t comm_id, int* mask, const char*, int, int ranks,
-                int rank, DebugLogger logger) noexcept {
-  return profiler::init(context, mask, comm_id, ranks, rank, logger);
-}
-
-}  // namespace
-}  // namespace dlcp::nccl
+#include "nccl/tables/profiler/profiler_table.h"
 
 // extern "C" without braces: inside braces, a const table has internal linkage.
-extern "C" __attribute__((visibility("default"))) const dlcp::nccl::ProfilerV6 ncclProfiler_v6 = {
-    .name = dlcp::nccl::kPluginName,
-    .init = dlcp::nccl::init,
-    .startEvent = dlcp::nccl::profiler::start_event<dlcp::nccl::ProfilerEventV6>,
-    .stopEvent = dlcp::nccl::profiler::stop_event,
-    .recordEventState = dlcp::nccl::profiler::record_event_state,
-    .finalize = dlcp::nccl::profiler::finalize,
-};
+extern "C"
+    __attribute__((visibility("default"))) constinit const dlcp::nccl::ProfilerV6 ncclProfiler_v6 =
+        dlcp::nccl::profiler_table<dlcp::nccl::ProfilerV6, dlcp::nccl::ProfilerEventV6>();
