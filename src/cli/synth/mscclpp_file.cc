@@ -17,7 +17,7 @@ std::string what_it_costs(const synth::Synthesis& best, const synth::Synthesis& 
       "{} needs more operations or channels in a thread block than MSCCL++ supports; the plan "
       "for MSCCL++ uses {} instead: {} instead of {}, {:+.1f}%",
       algorithm_text(best.plan.brackets.back().recipe),
-      algorithm_text(fits.plan.brackets.back().recipe), duration_text(taken), duration_text(wanted),
+      algorithm_text(fits.plan.brackets.back().recipe), time_text(taken), time_text(wanted),
       100 * (taken / wanted - 1));
 }
 

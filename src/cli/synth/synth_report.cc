@@ -6,6 +6,7 @@
 
 #include "cli/command_line/output/document.h"
 #include "cli/command_line/terminal.h"
+#include "util/text/duration_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -24,10 +25,8 @@ std::string gain_text(double theirs, double ours) {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-  if (seconds <= 0) return "-";
-  if (seconds < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
-  return seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
+std::string time_text(double seconds) {
+  return seconds <= 0 ? "-" : duration_text(seconds, 4);
 }
 
 std::string algorithm_text(const synth::Recipe& recipe) {
@@ -42,13 +41,13 @@ std::string SynthReport::to_text() const {
     text += wrapped("note: " + note, output_width());
   if (s.plan.ranks > 1)
     text += wrapped(fmt::format("bound {:.4g} GB/s ({}), at least {}", s.bound.rate * 1e-9,
-                                s.bound.reason, duration_text(s.bound.latency)),
+                                s.bound.reason, time_text(s.bound.latency)),
                     output_width());
   Document table;
   table.headings = {"size", "time", "of bound", "ring", "tree", "algorithm"};
   for (const synth::Outcome& o : s.outcomes) {
     table.rows.push_back(
-        {size_text(o.bytes), duration_text(o.seconds), fmt::format("{:.1f}%", 100 * o.ratio()),
+        {size_text(o.bytes), time_text(o.seconds), fmt::format("{:.1f}%", 100 * o.ratio()),
          gain_text(o.ring_seconds, o.seconds), gain_text(o.tree_seconds, o.seconds),
          algorithm_text(s.plan.brackets[o.bracket].recipe)});
   }

@@ -17,7 +17,7 @@ struct SynthReport {
   nlohmann::ordered_json to_json() const;
 };
 
-std::string duration_text(double seconds);
+std::string time_text(double seconds);
 std::string algorithm_text(const synth::Recipe& recipe);
 
 }  // namespace dlcp::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/whatif/report.h"
+#include "util/text/duration_text.h"
 #include "util/text/markup.h"
 
 namespace dlcp::cli {
@@ -54,14 +55,14 @@ std::string ranks_picture(const whatif::Answer& answer) {
     double x = 0;
     const auto part = [&](double seconds, const char* colour, const char* name) {
       const double width = kBar * seconds / longest;
-      content += bar(x, y, width, colour, fmt::format("{}: {}", name, seconds_text(seconds)));
+      content += bar(x, y, width, colour, fmt::format("{}: {}", name, duration_text(seconds)));
       x += width;
     };
     part(rank.compute, kCompute, "computes");
     part(rank.waiting, kWaiting, "waits for a late rank");
     part(rank.network, kNetwork, "network");
     content += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", kText + x + 6, y + 15,
-                           seconds_text(rank.step));
+                           duration_text(rank.step));
   }
   return picture(drawn, content);
 }
@@ -84,7 +85,7 @@ std::string predictions_picture(const whatif::Answer& answer) {
                     kText + width(estimate.low), kText + width(estimate.high), y + 11, y + 11);
     content += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n",
                            kText + width(std::max(estimate.high, estimate.seconds)) + 6, y + 15,
-                           seconds_text(estimate.seconds));
+                           duration_text(estimate.seconds));
   };
   row("as recorded", answer.now, "#888888");
   for (const whatif::Prediction& one : answer.predictions)
@@ -99,7 +100,7 @@ std::string predictions_html(const whatif::Answer& answer) {
   for (const whatif::Prediction& one : answer.predictions)
     table += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(one.name), one.known ? seconds_text(one.estimate.seconds) : "unknown",
+        escaped(one.name), one.known ? duration_text(one.estimate.seconds) : "unknown",
         one.known ? range_text(one.estimate) : "", one.known ? gain_text(answer, one) : "",
         escaped(one.assumption), escaped(one.setting));
   return table + "</table>\n";

@@ -6,6 +6,7 @@
 
 #include "cli/command_line/output/document.h"
 #include "cli/command_line/terminal.h"
+#include "util/text/duration_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -22,8 +23,8 @@ Document ranks_table(const whatif::Answer& answer) {
   Document table;
   table.headings = {"rank", "step", "compute", "waiting", "network", "receiving", "overlap"};
   for (const whatif::RankSummary& rank : answer.ranks)
-    table.rows.push_back({rank_name(rank), seconds_text(rank.step), seconds_text(rank.compute),
-                          seconds_text(rank.waiting), seconds_text(rank.network),
+    table.rows.push_back({rank_name(rank), duration_text(rank.step), duration_text(rank.compute),
+                          duration_text(rank.waiting), duration_text(rank.network),
                           percent(rank.blocked), percent(rank.concurrent)});
   return table;
 }
@@ -32,9 +33,9 @@ Document predictions_table(const whatif::Answer& answer) {
   Document table;
   table.headings = {"step", "time", "range", "shorter by"};
   table.rows.push_back(
-      {"as recorded", seconds_text(answer.now.seconds), range_text(answer.now), ""});
+      {"as recorded", duration_text(answer.now.seconds), range_text(answer.now), ""});
   for (const whatif::Prediction& one : answer.predictions)
-    table.rows.push_back({one.name, one.known ? seconds_text(one.estimate.seconds) : "unknown",
+    table.rows.push_back({one.name, one.known ? duration_text(one.estimate.seconds) : "unknown",
                           one.known ? range_text(one.estimate) : "",
                           one.known ? gain_text(answer, one) : ""});
   return table;
@@ -57,14 +58,9 @@ std::string assumptions_text(const whatif::Answer& answer) {
 
 }  // namespace
 
-std::string seconds_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
-}
-
 std::string range_text(const whatif::Estimate& estimate) {
   if (estimate.high <= estimate.low) return "-";
-  return fmt::format("{} to {}", seconds_text(estimate.low), seconds_text(estimate.high));
+  return fmt::format("{} to {}", duration_text(estimate.low), duration_text(estimate.high));
 }
 
 std::string gain_text(const whatif::Answer& answer, const whatif::Prediction& prediction) {
@@ -87,7 +83,7 @@ std::string network_text(const whatif::Answer& answer) {
   return fmt::format(
       "The network carries {} of payload per rank, and a round takes {} besides{}.",
       mega < 1000 ? fmt::format("{:.3g} Mbit/s", mega) : fmt::format("{:.3g} Gbit/s", mega / 1e3),
-      seconds_text(answer.cost.latency),
+      duration_text(answer.cost.latency),
       answer.cost.assumed
           ? " (assumed)"
           : fmt::format(" (the sizes deviate by {:.0f}%)", 100 * answer.cost.error));

@@ -8,7 +8,6 @@
 
 namespace dlcp::cli {
 
-std::string seconds_text(double seconds);  // "1.23 ms"
 // The range, "-" if it is a point.
 std::string range_text(const whatif::Estimate& estimate);
 // How much shorter the step becomes: "12%", "-3%".

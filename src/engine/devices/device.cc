@@ -75,6 +75,10 @@ const Access* Device::over(const Carrier& carrier) const {
   return found == accesses.end() ? nullptr : found->get();
 }
 
+bool Device::is_udp_alone() const {
+  return accesses.size() == 1 && over(kUdp) != nullptr;
+}
+
 datapath::GpuAccess gpu_access(const std::vector<Device>& devices, std::size_t index,
                                const Settings& settings) {
   const auto preferred = [](const Device& device) -> const Access* {

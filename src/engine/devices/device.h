@@ -43,6 +43,7 @@ struct Device : datapath::Interface {
 
   // nullptr if the device cannot use this carrier.
   const Access* over(const Carrier& carrier) const;
+  bool is_udp_alone() const;
 };
 
 // The GPU memory that NCCL may pass through the device of this index, which is that of its

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "wire/codec.h"
-
 namespace dlcp::engine {
 namespace {
 
@@ -52,6 +50,8 @@ void store(const Opening::Peer& place, std::byte* at) {
   std::ranges::copy(place.address.bytes, at + 21);
 }
 
+}  // namespace
+
 Opening::Peer read_place(wire::Reader& in) {
   Opening::Peer place;
   place.listener.number = in.get<std::uint32_t>();
@@ -61,8 +61,6 @@ Opening::Peer read_place(wire::Reader& in) {
   std::ranges::copy(in.get_bytes(place.address.bytes.size()), place.address.bytes.begin());
   return place;
 }
-
-}  // namespace
 
 std::string member_name(const GroupWord& of, std::uint32_t member) {
   return member < of.ranks ? fmt::format("rank {}", member)

@@ -18,6 +18,7 @@
 #include "collective/exchange/layout.h"
 #include "engine/opening/opening.h"
 #include "util/result.h"
+#include "wire/codec.h"
 
 namespace dlcp::engine {
 
@@ -62,6 +63,9 @@ std::string member_name(const GroupWord& of, std::uint32_t member);
 GroupWord::Bytes encode(const GroupWord& word);
 // Errors describe the message; the reader adds the connection's peer.
 Result<GroupWord> decode_group_word(std::span<const std::byte> bytes);
+
+// Where a member listens, as in the places of rails.
+Opening::Peer read_place(wire::Reader& in);
 
 // Checks that both describe the same group with the same layout; the error names the difference.
 // `theirs` is from the rank that it contains.

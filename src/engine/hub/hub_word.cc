@@ -57,16 +57,6 @@ void put(wire::Writer& out, const Opening::Peer& peer) {
   out.put_bytes(peer.address.bytes);
 }
 
-Opening::Peer get_peer(wire::Reader& in) {
-  Opening::Peer peer;
-  peer.listener.number = in.get<std::uint32_t>();
-  peer.listener.secret.low = in.get<std::uint64_t>();
-  peer.listener.secret.high = in.get<std::uint64_t>();
-  peer.address.size = in.get<std::uint8_t>();
-  std::ranges::copy(in.get_bytes(peer.address.bytes.size()), peer.address.bytes.begin());
-  return peer;
-}
-
 Error garbled(const std::string& what) {
   return {ErrorCode::kRemote, what, "check that the address is that of a dlcp-hub of this version"};
 }
@@ -162,7 +152,7 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   read.timeout_s = in.get<std::uint32_t>();
   read.secret_fingerprint = in.get<std::uint8_t>();
   read.encrypts = in.get<std::uint8_t>() != 0;
-  read.peer = get_peer(in);
+  read.peer = read_place(in);
   if (!in.ok() || in.left() != 0)
     return garbled(
         fmt::format("received a rank's request with {} invalid bytes", body.value().size()));
@@ -186,7 +176,7 @@ Result<HubAnswer> decode_hub_answer(std::span<const std::byte> frame, const HubC
   wire::Reader in(body.value());
   HubAnswer read;
   read.refusal = in.get_text();
-  read.peer = get_peer(in);
+  read.peer = read_place(in);
   if (!in.ok() || in.left() != 0 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
     return garbled(
         fmt::format("received a hub's answer with {} invalid bytes", body.value().size()));

@@ -45,10 +45,6 @@ std::vector<DeviceAddress> addresses_of(const wire::EndpointAddress& peer) {
   return addresses;
 }
 
-bool is_udp_alone(const Device& device) {
-  return device.accesses.size() == 1 && device.over(kUdp) != nullptr;
-}
-
 bool has_own_route(const Device& device, const IpAddress& to, const RouteLookup& look_up) {
   if (to.is_link_local() || device.is_routed_to) return true;  // by scope, or by any uplink
   datapath::RouteQuestion question{to, device.ip, 0};
@@ -63,7 +59,7 @@ std::optional<std::size_t> kernels_device(std::span<const Device> devices, const
   const auto route = look_up({to, std::nullopt, 0});
   if (!route || !route->source) return std::nullopt;
   const auto found = std::ranges::find_if(devices, [&](const Device& device) {
-    return device.ip == *route->source && is_udp_alone(device);
+    return device.ip == *route->source && device.is_udp_alone();
   });
   if (found == devices.end()) return std::nullopt;
   return static_cast<std::size_t>(found - devices.begin());
@@ -74,7 +70,7 @@ std::optional<std::size_t> kernels_device(std::span<const Device> devices, const
 std::vector<Way> find_ways(std::span<const Device> devices, std::size_t own,
                            const wire::EndpointAddress& peer, const RouteLookup& look_up) {
   const std::vector<DeviceAddress> addresses = addresses_of(peer);
-  if (addresses.empty() || own >= devices.size() || !is_udp_alone(devices[own]) ||
+  if (addresses.empty() || own >= devices.size() || !devices[own].is_udp_alone() ||
       (devices.size() == 1 && addresses.size() == 1))
     return {};
   std::vector<Way> ways;

@@ -40,10 +40,6 @@ wire::Key site_secret(const Context& context) {
   return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
 }
 
-bool is_udp_alone(const engine::Device& device) {
-  return device.accesses.size() == 1 && device.over(engine::kUdp) != nullptr;
-}
-
 // The first lane of each of the devices after this one, wrapping around. Their other lanes, with
 // sockets and a thread each, are opened when NCCL uses them. If a device cannot be opened,
 // the error is reported when NCCL asks for that device.
@@ -51,10 +47,10 @@ std::vector<engine::Lane> spare_lanes(Context& context, int device) {
   const auto setup = context.setup();
   const auto& devices = setup->value().devices;
   std::vector<engine::Lane> lanes;
-  if (!is_udp_alone(devices[static_cast<std::size_t>(device)])) return lanes;
+  if (!devices[static_cast<std::size_t>(device)].is_udp_alone()) return lanes;
   for (std::size_t turn = 1; turn < devices.size() && lanes.size() < kSparesMax; ++turn) {
     const std::size_t other = (static_cast<std::size_t>(device) + turn) % devices.size();
-    if (!is_udp_alone(devices[other])) continue;
+    if (!devices[other].is_udp_alone()) continue;
     if (auto port = context.port(static_cast<int>(other), engine::Registry::Extent::kFirstLanes))
       lanes.push_back(*port->over(engine::kUdp));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nccl/profiler/event_handle.h"
+
 namespace dlcp::nccl {
 namespace {
 
@@ -11,29 +13,11 @@ constexpr std::size_t kCommunicatorsMax = 1024;
 constexpr std::size_t kKindsMax = 1024;
 constexpr std::size_t kCopiedAtOnce = 512;  // records, in about 10 us
 
-// A handle consists of kind (2 bits), step or channel (24) and number (38).
-enum class Kind : std::uint64_t { kKernel = 0, kCollective = 1, kOperation = 2, kStep = 3 };
-constexpr unsigned kNumberBits = 38;
-constexpr unsigned kStepBits = 24;
-constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
-constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
-
-std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
-  return static_cast<std::uint64_t>(kind) << (kNumberBits + kStepBits) | step << kNumberBits |
-         (number & kNumberMask);
-}
-Kind kind_of(std::uint64_t handle) {
-  return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
-}
 std::uint64_t number_of(std::uint64_t handle) {
   return handle & kNumberMask;
 }
 
 }  // namespace
-
-std::uint32_t Recorder::step_number(Handle step) {
-  return static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
-}
 
 std::uint32_t Recorder::add_communicator(const whatif::Communicator& communicator) {
   const std::lock_guard lock(mutex_);
@@ -89,7 +73,7 @@ Recorder::Handle Recorder::start_collective(Time now, std::uint32_t communicator
   slot.record.sequence = next_sequence(slot.record);
   slot.record.bytes = bytes;
   slot.record.enqueued_ns = ns_of(now);
-  return handle(Kind::kCollective, number);
+  return event_handle(EventKind::kCollective, number);
 }
 
 void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
@@ -108,7 +92,7 @@ void Recorder::begin(Time now, Collective& collective, std::uint64_t bit) {
 
 Recorder::Handle Recorder::start_operation(Time now, Handle parent, std::uint8_t channel,
                                            bool sends, Handle inner) {
-  if (kind_of(parent) != Kind::kCollective) return 0;
+  if (kind_of(parent) != EventKind::kCollective) return 0;
   const std::lock_guard lock(mutex_);
   Collective* const collective = collective_of(number_of(parent));
   if (collective == nullptr) return 0;
@@ -122,11 +106,11 @@ Recorder::Handle Recorder::start_operation(Time now, Handle parent, std::uint8_t
   const bool observed = !sends && collective->observed == 0;
   if (observed) collective->observed = number;
   operations_[number % kOperationsMax] = {number, collective->number, inner, observed};
-  return handle(Kind::kOperation, number);
+  return event_handle(EventKind::kOperation, number);
 }
 
 Recorder::Handle Recorder::start_kernel(Time now, Handle parent, std::uint8_t channel) {
-  if (kind_of(parent) != Kind::kCollective) return 0;
+  if (kind_of(parent) != EventKind::kCollective) return 0;
   const std::lock_guard lock(mutex_);
   Collective* const collective = collective_of(number_of(parent));
   if (collective == nullptr) return 0;
@@ -137,36 +121,36 @@ Recorder::Handle Recorder::start_kernel(Time now, Handle parent, std::uint8_t ch
     collective->record.start_ns = collective->record.end_ns = ns_of(now);
     collective->kernels = kernels_ = collective->begun = true;
   }
-  return handle(Kind::kKernel, collective->number, channel + std::uint64_t{1});
+  return event_handle(EventKind::kKernel, collective->number, channel + std::uint64_t{1});
 }
 
 Recorder::Handle Recorder::start_step(Handle operation, std::uint32_t step) {
-  if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
+  if (kind_of(operation) != EventKind::kOperation || step > kStepMask) return 0;
   const std::lock_guard lock(mutex_);
   const Operation* const found = operation_of(operation);
   if (found == nullptr || (!found->observed && found->inner == 0)) return 0;
-  return handle(Kind::kStep, found->number, step);
+  return event_handle(EventKind::kStep, found->number, step);
 }
 
 void Recorder::receive_posted(Time now, Handle step) {
-  if (kind_of(step) != Kind::kStep) return;
+  if (kind_of(step) != EventKind::kStep) return;
   const std::lock_guard lock(mutex_);
   const Operation* const operation = operation_of(step);
   if (operation == nullptr || !operation->observed) return;
   Collective* const collective = collective_of(operation->collective);
   if (collective == nullptr || collective->observed != operation->number) return;
   if (collective->outstanding == 0) collective->blocked_since_ns = ns_of(now);
-  collective->outstanding |= std::uint64_t{1} << step_number(step) % 64;
+  collective->outstanding |= std::uint64_t{1} << step_of_handle(step) % 64;
 }
 
 void Recorder::receive_arrived(Time now, Handle step) {
-  if (kind_of(step) != Kind::kStep) return;
+  if (kind_of(step) != EventKind::kStep) return;
   const std::lock_guard lock(mutex_);
   const Operation* const operation = operation_of(step);
   if (operation == nullptr || !operation->observed) return;
   Collective* const collective = collective_of(operation->collective);
   if (collective == nullptr || collective->outstanding == 0) return;
-  collective->outstanding &= ~(std::uint64_t{1} << step_number(step) % 64);
+  collective->outstanding &= ~(std::uint64_t{1} << step_of_handle(step) % 64);
   if (collective->outstanding != 0) return;
   // A receive is posted before the kernel runs; only the time within the collective counts.
   const std::int64_t since = std::max(collective->blocked_since_ns, collective->record.start_ns);
@@ -175,12 +159,12 @@ void Recorder::receive_arrived(Time now, Handle step) {
 
 void Recorder::stop(Time now, Handle event) {
   const std::lock_guard lock(mutex_);
-  if (kind_of(event) == Kind::kOperation) {
+  if (kind_of(event) == EventKind::kOperation) {
     const Operation* const operation = operation_of(event);
     Collective* const collective =
         operation == nullptr ? nullptr : collective_of(operation->collective);
     if (collective != nullptr) end(now, *collective, false);
-  } else if (kind_of(event) == Kind::kKernel) {
+  } else if (kind_of(event) == EventKind::kKernel) {
     if (Collective* const collective = collective_of(number_of(event))) end(now, *collective, true);
   }
 }
@@ -203,12 +187,12 @@ void Recorder::write(Collective& collective) {
 
 Recorder::Handle Recorder::inner_of(Handle event) {
   const std::lock_guard lock(mutex_);
-  if (kind_of(event) == Kind::kCollective) {
+  if (kind_of(event) == EventKind::kCollective) {
     const Collective* const collective = collective_of(number_of(event));
     return collective == nullptr ? 0 : collective->inner;
   }
   const Operation* const operation = operation_of(event);
-  return operation == nullptr || kind_of(event) == Kind::kKernel ? 0 : operation->inner;
+  return operation == nullptr || kind_of(event) == EventKind::kKernel ? 0 : operation->inner;
 }
 
 std::uint64_t Recorder::recorded() {

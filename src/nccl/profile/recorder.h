@@ -43,7 +43,6 @@ class Recorder {
   void stop(Time now, Handle event);
 
   Handle inner_of(Handle event);
-  static std::uint32_t step_number(Handle step);
 
   // Adds communicators, kinds and records to `run`; takes the lock for short times only.
   void copy_to(whatif::Run& run);

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "collective/reduce/element.h"
+#include "nccl/profiler/event_handle.h"
 
 namespace dlcp::nccl {
 namespace {
@@ -11,26 +12,10 @@ namespace {
 constexpr std::size_t kCollectivesMax = 2048;
 constexpr std::size_t kOperationsMax = 16384;
 
-// A handle consists of kind (2 bits), step (24) and number (38). Each table begins at another
-// number.
-enum class Kind : std::uint64_t { kCollective = 1, kOperation = 2, kStep = 3 };
-constexpr unsigned kNumberBits = 38;
-constexpr unsigned kStepBits = 24;
-constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
 constexpr std::uint64_t kPointToPoint = 0;  // a number that no table uses
-constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
-
+// Each table begins at another number.
 constexpr unsigned kTableBits = 28;  // 268 million numbers before the next table's range begins
 constinit std::atomic<std::uint64_t> next_table{0};
-
-std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
-  return static_cast<std::uint64_t>(kind) << (kNumberBits + kStepBits) | step << kNumberBits |
-         number;
-}
-
-Kind kind_of(std::uint64_t handle) {
-  return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
-}
 
 // nullptr unless the slot still holds the event of this handle.
 template <class Slots>
@@ -54,7 +39,7 @@ std::uint64_t EventTable::next_number() {
 }
 
 EventTable::EventHandle EventTable::point_to_point() {
-  return handle(Kind::kCollective, kPointToPoint);
+  return event_handle(EventKind::kCollective, kPointToPoint);
 }
 
 EventTable::EventHandle EventTable::start_collective(Time now, const Collective& collective) {
@@ -66,15 +51,15 @@ EventTable::EventHandle EventTable::start_collective(Time now, const Collective&
   }
   const bool urgent = order_.started(now, collective);
   collectives_[number % kCollectivesMax] = {number, collective, urgent};
-  return handle(Kind::kCollective, number);
+  return event_handle(EventKind::kCollective, number);
 }
 
 EventTable::EventHandle EventTable::start_operation(EventHandle collective,
                                                     const ProfiledProxyOp& operation) {
-  if (collective == point_to_point()) return handle(Kind::kOperation, kPointToPoint);
+  if (collective == point_to_point()) return event_handle(EventKind::kOperation, kPointToPoint);
   const std::lock_guard lock(mutex_);
   const StartedCollective* of =
-      kind_of(collective) == Kind::kCollective ? slot_of(collectives_, collective) : nullptr;
+      kind_of(collective) == EventKind::kCollective ? slot_of(collectives_, collective) : nullptr;
   if (goes_to_network(operation)) {
     note_reduction(of, operation);
     return 0;  // its messages do not use the net plugin
@@ -84,7 +69,7 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective,
   operations_[number % kOperationsMax] = {number, *of, static_cast<std::uint32_t>(operation.nSteps),
                                           static_cast<std::size_t>(operation.chunkSize),
                                           operation.isSend != 0};
-  return handle(Kind::kOperation, number);
+  return event_handle(EventKind::kOperation, number);
 }
 
 void EventTable::note_reduction(const StartedCollective* of, const ProfiledProxyOp& operation) {
@@ -118,12 +103,12 @@ void EventTable::on_shared_connections() {
 }
 
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
-  if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
-  return handle(Kind::kStep, operation & kNumberMask, step);
+  if (kind_of(operation) != EventKind::kOperation || step > kStepMask) return 0;
+  return event_handle(EventKind::kStep, operation & kNumberMask, step);
 }
 
 std::optional<OpContext> EventTable::find(EventHandle step) {
-  if (kind_of(step) != Kind::kStep) return std::nullopt;
+  if (kind_of(step) != EventKind::kStep) return std::nullopt;
   if ((step & kNumberMask) == kPointToPoint) return OpContext{};
   const std::lock_guard lock(mutex_);
   const Operation* found = slot_of(operations_, step);
@@ -134,7 +119,7 @@ std::optional<OpContext> EventTable::find(EventHandle step) {
   context.comm_id = comm_id_;
   context.ranks = ranks_;
   context.steps = found->steps;
-  context.step = static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
+  context.step = step_of_handle(step);
   context.chunk_bytes = found->chunk_bytes;
   context.sends = found->sends;
   context.urgent = found->of.urgent;

@@ -9,6 +9,7 @@
 #include "engine/host/clock.h"
 #include "nccl/collnet/direct_terms.h"
 #include "nccl/context/communicators.h"
+#include "nccl/profiler/event_handle.h"
 
 namespace dlcp::nccl::profiler {
 namespace {
@@ -76,7 +77,7 @@ bool identifies() {
 std::uint64_t step_in_table(std::uint64_t step) {
   Profile* const profile = Profile::active();
   if (profile == nullptr) return step;
-  return EventTable::step_of(profile->recorder().inner_of(step), Recorder::step_number(step));
+  return EventTable::step_of(profile->recorder().inner_of(step), step_of_handle(step));
 }
 
 // A communicator that shares another one's connections (splitShare) makes its all-reduces through

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "util/text/duration_text.h"
 #include "util/text/markup.h"
 
 namespace dlcp::synth {
@@ -12,12 +13,6 @@ namespace {
 
 constexpr std::size_t kBarsMax = 20000;
 constexpr double kWidth = 960, kLeft = 110, kTop = 40;
-
-std::string time_text(double seconds) {
-  return seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
-         : seconds < 1  ? fmt::format("{:.3g} ms", seconds * 1e3)
-                        : fmt::format("{:.3g} s", seconds);
-}
 
 }  // namespace
 
@@ -60,12 +55,12 @@ std::string timeline_svg(const Topology& topology, const Schedule& schedule,
         kLeft + kWidth * t.begin / whole, kTop + row * m.from + 1,
         std::max(kWidth * (t.end - t.begin) / whole, 0.3), row - 2, 300 * m.step / steps,
         m.reduce ? 40 : 60, escaped(topology.rank_name(m.from)), escaped(topology.rank_name(m.to)),
-        m.step, time_text(t.end - t.begin));
+        m.step, duration_text(t.end - t.begin));
   }
   svg += fmt::format(
       "<text x=\"{}\" y=\"{}\">0</text><text x=\"{}\" y=\"{}\" "
       "text-anchor=\"end\">{}</text>\n</svg>\n",
-      kLeft, height - 8, kLeft + kWidth, height - 8, time_text(simulated.seconds));
+      kLeft, height - 8, kLeft + kWidth, height - 8, duration_text(simulated.seconds));
   return svg;
 }
 

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "nccl/profile/buffer_sampler.h"
 #include "nccl/profile/profile.h"
+#include "nccl/profiler/event_handle.h"
 
 using namespace dlcp;
 using namespace dlcp::nccl;
@@ -167,7 +168,7 @@ TEST_CASE("handles of the table of events are kept, and their steps reported") {
   CHECK(recorder.inner_of(call) == 77);
   const auto step = recorder.start_step(send, 5);
   CHECK(recorder.inner_of(step) == 88);
-  CHECK(Recorder::step_number(step) == 5);
+  CHECK(dlcp::nccl::step_of_handle(step) == 5);
 }
 
 TEST_CASE("host buffers are sampled, and unreadable memory gives a reason instead of a crash") {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "cli/stats/output/formats.h"
+#include "util/text/duration_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -27,17 +28,11 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
                                   100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string time_text(Duration duration) {
-  const double us = static_cast<double>(duration.count()) / 1000;
-  if (us < 999.5) return fmt::format("{:.3g} us", us);
-  if (us < 999.5e3) return fmt::format("{:.3g} ms", us / 1000);
-  return fmt::format("{:.3g} s", us / 1e6);
-}
-
 std::string percentiles(const DurationHistogram& histogram) {
   if (histogram.count() == 0) return "-";
-  return fmt::format("{}/{}/{}", time_text(histogram.percentile(0.5)),
-                     time_text(histogram.percentile(0.99)), time_text(histogram.percentile(0.999)));
+  return fmt::format("{}/{}/{}", duration_text(histogram.percentile(0.5)),
+                     duration_text(histogram.percentile(0.99)),
+                     duration_text(histogram.percentile(0.999)));
 }
 
 void print_device(std::string& out, const engine::LiveDevice& device) {
@@ -119,11 +114,12 @@ std::string to_path_table(const std::vector<ProcessSnapshot>& processes) {
     }
     out += fmt::format("  {:<50} {:>9} {:>7} {:>8}\n", "path", "packets", "lost", "delay");
     for (const auto& row : process.paths) {
-      out += fmt::format(
-          "  {:<50} {:>9} {:>7} {:>8}{}\n", row.tuple.view(), row.sent,
-          fmt::format("{:.2f}%", static_cast<double>(row.lost_ppm) / 1e4),
-          row.delay_ns == 0 ? "-" : time_text(Duration(static_cast<std::int64_t>(row.delay_ns))),
-          row.avoided != 0 ? " !" : "");
+      out += fmt::format("  {:<50} {:>9} {:>7} {:>8}{}\n", row.tuple.view(), row.sent,
+                         fmt::format("{:.2f}%", static_cast<double>(row.lost_ppm) / 1e4),
+                         row.delay_ns == 0
+                             ? "-"
+                             : duration_text(Duration(static_cast<std::int64_t>(row.delay_ns))),
+                         row.avoided != 0 ? " !" : "");
     }
   }
   return out;

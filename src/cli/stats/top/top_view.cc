@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "util/text/duration_text.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -48,11 +50,7 @@ std::string percent(double value) {
 }
 
 std::string time_text(Duration duration) {
-  const double us = static_cast<double>(duration.count()) / 1000;
-  if (us == 0) return "-";
-  if (us < 999.5) return fmt::format("{:.3g} us", us);
-  if (us < 999.5e3) return fmt::format("{:.3g} ms", us / 1000);
-  return fmt::format("{:.3g} s", us / 1e6);
+  return duration == Duration{0} ? "-" : duration_text(duration);
 }
 
 std::string cut(std::string line, std::size_t width) {
