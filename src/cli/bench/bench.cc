@@ -104,8 +104,7 @@ void check_settings(const PluginChoice& plugin) {
   const bool ours = plugin.name.empty() || plugin.name.find("dlcp") != std::string::npos;
   if (!ours) return;
   const ScopedEnvironment set(plugin.environment);
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (!settings) throw BenchError(ExitCode::kUsage, settings.error().message());
 }
 

@@ -52,8 +52,7 @@ ExitCode fail(const Error& error, ExitCode code) {
 // Those of a job with this environment, to which NCCL's files have been applied. If its settings
 // are invalid, other checks report that.
 TrafficClassTable classes_of_jobs() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   return settings ? settings.value().classes : kTrafficClasses;
 }
 

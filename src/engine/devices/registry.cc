@@ -62,7 +62,7 @@ std::string lane_name(const Device& device, std::size_t number) {
 }  // namespace
 
 Result<Setup> read_setup() {
-  auto settings = load_settings(process_environment(), read_text_file);
+  auto settings = process_settings();
   if (!settings) return settings.error();
   if (auto faults = read_faults(settings.value()); !faults) return faults.error();
   auto devices = choose_devices(settings.value());

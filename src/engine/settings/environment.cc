@@ -27,6 +27,10 @@ Variables process_environment() {
   return variables;
 }
 
+Result<Settings> process_settings() {
+  return load_settings(process_environment(), read_text_file);
+}
+
 std::size_t nccl_simple_buffer_bytes() {
   constexpr std::size_t kDefault = std::size_t{4} << 20;
   const char* text = std::getenv("NCCL_BUFFSIZE");

@@ -15,6 +15,9 @@ Variables process_environment();
 // A FileReader for load_settings; rejects files larger than 1 MiB.
 Result<std::optional<std::string>> read_text_file(const std::string& path);
 
+// The settings of a job with this environment and the config file that it names.
+Result<Settings> process_settings();
+
 // Buffer size of each NCCL connection with protocol Simple: NCCL_BUFFSIZE, parsed as NCCL parses
 // it.
 std::size_t nccl_simple_buffer_bytes();

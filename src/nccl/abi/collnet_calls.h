@@ -14,8 +14,6 @@ struct NetSge {
 };
 using NetSgeV8 = NetSge<std::uint32_t>;
 using NetSgeV9 = NetSge<std::size_t>;
-using NetSgeV10 = NetSgeV9;
-using NetSgeV11 = NetSgeV9;
 using NetSgeV12 = NetSgeV9;
 
 using CollNetConnect = ResultCode (*)(void* handles[], int nranks, int rank, void* listenComm,

@@ -35,8 +35,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
 }
 
 std::string load_path() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (!settings) {
     say({engine::LogLevel::kWarn, "no profile is written: " + settings.error().message()});
     return {};

@@ -90,8 +90,7 @@ Finding check_kernel(const std::string& release) {
 }
 
 Findings check_settings_and_interfaces() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (!settings) return {{"settings", Level::kFail, settings.error().what, settings.error().hint}};
   Findings findings;
   Finding summary{"settings", Level::kOk, "all defaults", ""};

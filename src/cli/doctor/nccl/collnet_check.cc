@@ -87,8 +87,7 @@ Finding check_collnet(int nccl_version) {
   CollnetState state;
   state.nccl_version = nccl_version;
   state.offered = engine::nccl_offers_collnet();
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (settings) {  // bad settings are reported by another finding
     state.refused = settings.value().collnet == engine::CollnetChoice::kOff;
     state.by_plan = !settings.value().plan_file.empty();

@@ -246,8 +246,7 @@ Findings check_plugin() {
 }
 
 Finding check_rdma() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   const std::size_t paths = (settings ? settings.value() : engine::default_settings()).paths;
   const auto ports = datapath::list_roce_ports();
   auto local = ports;

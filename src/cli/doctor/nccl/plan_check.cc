@@ -21,8 +21,7 @@ Finding refused(const std::string& path, const std::string& what, const std::str
 }  // namespace
 
 Findings check_plan() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (!settings || settings.value().plan_file.empty())
     return {};  // bad settings are reported by another finding
   const std::string& path = settings.value().plan_file;

@@ -23,10 +23,6 @@ constexpr std::array<std::size_t, 8> kUsualMtus = {576, 596, 1280, 1420, 1500, 4
 constexpr std::size_t kLossPacketBytes = 1200;  // or what the path carries, if that is less
 constexpr Duration kPatienceMin = 40ms;
 
-Duration local_clock() {
-  return std::chrono::steady_clock::now().time_since_epoch();
-}
-
 bool is_marked(std::uint8_t tos) {
   return (tos & 3) == static_cast<int>(Ecn::kCe);
 }

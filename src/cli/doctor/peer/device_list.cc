@@ -55,8 +55,7 @@ bool is_printable(std::string_view word) {
 }  // namespace
 
 Result<std::vector<NamedDevice>> devices_of_this_host() {
-  const auto settings =
-      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const auto settings = engine::process_settings();
   if (!settings) return settings.error();
   const auto existing = datapath::list_interfaces(settings.value().family);
   if (!existing) return existing.error();

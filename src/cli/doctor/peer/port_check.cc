@@ -15,10 +15,6 @@ constexpr int kMeetAttempts = 5;
 constexpr int kAttempts = 6;
 constexpr Duration kPatienceMin = 40ms;
 
-Duration local_clock() {
-  return std::chrono::steady_clock::now().time_since_epoch();
-}
-
 }  // namespace
 
 Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
@@ -27,6 +23,10 @@ Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
   auto socket = MarkSocket::open(ip.value_or(any), 0);
   if (socket && ip) socket->send_from(*ip, link);
   return socket;
+}
+
+Duration local_clock() {
+  return std::chrono::steady_clock::now().time_since_epoch();
 }
 
 std::uint64_t random_session() {

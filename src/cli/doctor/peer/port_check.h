@@ -25,6 +25,7 @@ struct ProbeSource {
 
 // Identifies the frames of one run, so that late answers to an earlier one are ignored.
 std::uint64_t random_session();
+Duration local_clock();
 
 struct PortsResult {
   std::vector<std::uint16_t> open;    // destination ports at which a packet arrived
