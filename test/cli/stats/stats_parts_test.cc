@@ -100,6 +100,12 @@ TEST_CASE("two processes that cannot be distinguished otherwise have their ids")
   CHECK_THAT(text, Contains(R"(rank="",pid="10")") && Contains(R"(rank="",pid="11")"));
 }
 
+TEST_CASE("two copies of the plugin in a process have different labels") {
+  const std::string text = to_prometheus({process(10, "", 1), process(10, "", 1)}, "node");
+  CHECK_THAT(text,
+             Contains(R"(rank="",pid="10"} )") && Contains(R"(rank="",pid="10",plugin="2"} )"));
+}
+
 TEST_CASE("between jobs the metrics exist as well") {
   CHECK(has_line(to_prometheus({}, "n\"1"), R"(dlcp_processes{host="n\"1"} 0)"));
 }

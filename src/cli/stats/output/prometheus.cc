@@ -48,7 +48,7 @@ struct Labelled {
 };
 
 // Job and rank stay the same when a job is restarted. A process id does not, and is added only if
-// nothing else distinguishes two processes.
+// nothing else distinguishes two processes. Further copies of the plugin in a process are numbered.
 std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
                                   const std::string& host) {
   std::vector<Labelled> all;
@@ -60,8 +60,12 @@ std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
     ++seen[labels];
     all.push_back({&process, std::move(labels)});
   }
-  for (Labelled& one : all)
+  std::map<int, int> copies;  // by process id
+  for (Labelled& one : all) {
     if (seen[one.labels] > 1) one.labels += fmt::format(",pid=\"{}\"", one.process->pid);
+    if (const int copy = ++copies[one.process->pid]; copy > 1)
+      one.labels += fmt::format(",plugin=\"{}\"", copy);
+  }
   return all;
 }
 
