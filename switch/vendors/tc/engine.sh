@@ -52,9 +52,12 @@ may_apply() { # PORT SNAPSHOT
     return 3
   fi
   if is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
-  if [ -e "$state/$1.before" ]; then
+  if [ -e "$state/$1.after" ]; then
     complain "$1 has changed since DLCP's queues were applied:"
-    difference "$1" "$(saved "$1" after || saved "$1" before)" "$2"
+    difference "$1" "$(saved "$1" after)" "$2"
+    return 3
+  elif [ -e "$state/$1.before" ]; then
+    complain "$1: an earlier run ended before it was done. First run: bash $0 rollback $1"
     return 3
   fi
   imported=$(imported_of "$1")
@@ -68,6 +71,10 @@ may_apply() { # PORT SNAPSHOT
 
 may_roll_back() { # PORT SNAPSHOT
   if [ ! -e "$state/$1.after" ] || is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
+  if [ -z "$2" ]; then
+    complain "$1: the port does not exist. If it is gone for good, delete $state/$1.*"
+    return 3
+  fi
   complain "$1 has changed since DLCP's queues were applied:"
   difference "$1" "$(saved "$1" after)" "$2"
   return 3
@@ -105,26 +112,43 @@ remove() { # PORT: removes all rows of DLCP that exist
   is "$1" before "$(snapshot "$1")"
 }
 
-apply_port() { # PORT SNAPSHOT
-  local now=$2 at rows
-  rows=$(rows_of "$1" "")
-  if is "$1" after "$now"; then
-    if is "$1" rows "$rows"; then
-      say "$1: nothing to do"
-      return
-    fi
-    changed+=("$1") # the queues of an earlier plan are replaced
-    remove "$1" || return 1
-    now=$(snapshot "$1")
-  fi
+build() { # PORT ROWS: adds the queues to a port that has none of DLCP's
+  local now at
+  now=$(snapshot "$1")
   at=$(attach_point "$1" "$now") || return 1
   echo "$now" >"$state/$1.before"
-  rm -f "$state/$1.after"
-  changed+=("$1")
-  rows_of "$1" "$at" | tc -batch - || return 1
-  echo "$rows" >"$state/$1.rows"
+  echo "${2/  handle / $at handle }" | tc -batch - || return 1 # the rows name no place
+  echo "$2" >"$state/$1.rows"
   snapshot "$1" >"$state/$1.after"
   say "$1: applied ($at)"
+}
+
+apply_port() { # PORT SNAPSHOT
+  local rows
+  rows=$(rows_of "$1" "")
+  if is "$1" after "$2" && is "$1" rows "$rows"; then
+    say "$1: nothing to do"
+    return
+  fi
+  changed+=("$1")
+  if is "$1" after "$2"; then
+    earlier[$1]=$(saved "$1" rows)
+    rm "$state/$1.after"
+    remove "$1" || return 1
+  fi
+  build "$1" "$rows"
+}
+
+# Undoes apply_port: the port gets the queues of the earlier plan, else those that it had without DLCP.
+revert_port() { # PORT
+  rm -f "$state/$1.after" # the port is in a partial state, which is not drift
+  if [ -z "${earlier[$1]:-}" ]; then
+    rollback_port "$1" "$(snapshot "$1")"
+  elif ! { remove "$1" && build "$1" "${earlier[$1]}"; }; then
+    complain "$1: the queues of the earlier plan could not be restored; removing them"
+    rm -f "$state/$1.after"
+    rollback_port "$1" "$(snapshot "$1")"
+  fi
 }
 
 rollback_port() { # PORT SNAPSHOT
@@ -132,6 +156,7 @@ rollback_port() { # PORT SNAPSHOT
     say "$1: nothing to do"
     return
   fi
+  rm -f "$state/$1.after" # if this run ends early, the next one finds a partial state and no drift
   if ! is "$1" before "$2" && ! remove "$1"; then
     complain "$1 does not have its previous state:"
     difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
@@ -177,14 +202,19 @@ apply() {
   local port status=0
   mkdir -p "$state" || return 1
   changed=()
-  for port in "${chosen[@]}"; do apply_port "$port" "${now[$port]}" || { status=1; break; }; done
+  declare -gA earlier=() # rows of the plans that this run replaces, by port
+  for port in "${chosen[@]}"; do
+    if [ -n "$interrupted" ] || ! apply_port "$port" "${now[$port]}"; then
+      status=1
+      break
+    fi
+  done
   [ $status != 0 ] || apply_forwarding || status=1
-  if [ $status != 0 ]; then
-    complain "failed; reverting the changes"
-    for port in "${changed[@]}"; do
-      rm -f "$state/$port.after" # the port is in a partial state, which is not drift
-      rollback_port "$port" "$(snapshot "$port")"
-    done
+  if [ $status != 0 ] || [ -n "$interrupted" ]; then
+    status=1
+    trap '' INT TERM HUP # tc would end, too
+    complain "${interrupted:-failed}; reverting the changes"
+    for port in "${changed[@]}"; do revert_port "$port"; done
     rollback_unused
   fi
   return $status
@@ -226,12 +256,24 @@ case $verb in
   *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || { complain "this script must run as root"; exit 1; }
+# Ports that an earlier plan had and this one has not keep their queues until they are rolled back.
+left=()
+for port in "$state"/*.before; do
+  port=$(basename "$port" .before)
+  [[ $port == '*' || " ${ports[*]} " == *" $port "* ]] || left+=("$port")
+done
+allowed=("${ports[@]}")
+[ "$verb" = apply ] || allowed+=("${left[@]}")
 chosen=("$@")
-[ $# != 0 ] || chosen=("${ports[@]}")
+[ $# != 0 ] || chosen=("${allowed[@]}")
+interrupted=
+trap 'interrupted=interrupted' INT TERM
+trap 'interrupted=interrupted; exec >/dev/null 2>&1' HUP # writing to a lost terminal would fail
+trap '' PIPE
 declare -A now
 refused=0
 for port in "${chosen[@]}"; do
-  if [[ " ${ports[*]} " != *" $port "* ]]; then
+  if [[ " ${allowed[*]} " != *" $port "* ]]; then
     complain "$port is not a port of this script"
     exit 2
   fi
@@ -244,5 +286,8 @@ done
 if [ $refused != 0 ]; then
   complain "refused; nothing was changed"
   exit $refused
+fi
+if [ "$verb" = apply ] && [ ${#left[@]} != 0 ]; then
+  complain "${left[*]}: not in this plan, with queues of an earlier one. To remove them: bash $0 rollback ${left[*]}"
 fi
 "$verb"

@@ -3,9 +3,10 @@
 
 usage: tc_apply.py DLCP_SWITCH      (vendors/tc/test_tc_guest.py uses a real kernel)
 
-A simulated port has the kernel's own queue, or DLCP's. Exit: 0 if all expectations hold."""
+A simulated port has the kernel's own queue, or DLCP's, whose rows it keeps. Exit: 0 if all expectations hold."""
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,14 +23,18 @@ switches:
 """
 TC = r"""#!/bin/bash
 show() {
-  if [ -e "$STATE/port.$1" ]; then echo "qdisc ets d1c0: root refcnt 2 bands 5"; else echo "qdisc noqueue 0: root refcnt 2"; fi
+  if [ -e "$STATE/port.$1" ]; then
+    echo "qdisc ets d1c0: root refcnt 2 bands 5"
+    cat "$STATE/port.$1"
+  else echo "qdisc noqueue 0: root refcnt 2"; fi
 }
 case "$1 $2" in
   "-force -batch") while read -r a b c port _; do if [ "$a $b $c" = "qdisc show dev" ]; then show "$port"; fi; done ;;
   "-batch -")
-    while read -r a b c port _; do
-      if [ "$port" = "${FAILS:-}" ]; then exit 1; fi
-      if [ "$a $b $c" = "qdisc add dev" ]; then touch "$STATE/port.$port"; fi
+    while read -r a b c port rest; do
+      if [ "$port" = "${INTERRUPTS:-}" ]; then kill -INT $PPID; fi
+      if [[ $port = "${FAILS:-}" && $rest = *"${FAILS_WITH:-}"* ]]; then exit 1; fi
+      if [ "$a $b $c" = "qdisc add dev" ]; then echo "qdisc $rest" >>"$STATE/port.$port"; fi
     done ;;
   "qdisc show") show "$4" ;;
   "qdisc del") rm -f "$STATE/port.$4" ;;
@@ -46,14 +51,63 @@ echo "${2#*=}" >"$STATE/$name"
 IPV4, IPV6 = (f"net.{family}.fib_multipath_hash_policy" for family in ("ipv4", "ipv6"))
 
 
+def render(program, scratch, folder, intent):
+    (pathlib.Path(scratch) / "intent.yaml").write_text(intent)
+    subprocess.run([program, "render", "intent.yaml", "-o", folder, "--unverified"], cwd=scratch, check=True,
+                   stdout=subprocess.DEVNULL)
+    return pathlib.Path(scratch) / folder / "leaf"
+
+
+def replaced_plans(switch, saved, ports):
+    """Another plan is in the place of an earlier one on every port, or on none."""
+    def queues():
+        return [path.read_text() for path in sorted(switch.root.glob("port.*"))]
+
+    switch.run("dlcp-qos.sh", "apply")
+    first, records = queues(), {path: path.read_text() for path in saved.iterdir()}
+    rate = next(part for part in first[0].split() if part.endswith("bit"))
+    for why in ({"FAILS": "p1", "FAILS_WITH": "10000000000bit"}, {"INTERRUPTS": "p0"}, {"INTERRUPTS": "p1"}):
+        result = switch.run("faster.sh", "apply", **why)
+        expect(result.returncode == 1 and queues() == first, f"{why}: the ports have the earlier queues", result)
+        expect({path: path.read_text() for path in saved.iterdir()} == records, f"{why}: so do the records", result)
+        expect("interrupted" in result.stderr or "FAILS" in why, "an interruption is named", result)
+    result = switch.run("dlcp-qos.sh", "apply")
+    expect(result.stdout.count("nothing to do") == 2, f"the earlier plan with {rate} is still applied", result)
+    result = switch.run("faster.sh", "apply")
+    expect(result.returncode == 0 and queues() != first and rate not in queues()[1], "the plan is replaced", result)
+    result = switch.run("faster.sh", "apply", FAILS="p1")
+    expect(result.stdout.count("nothing to do") == 2, "a plan that is applied is not built again", result)
+
+    # A kernel that refuses both plans: the port has the queues that it had without DLCP.
+    result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
+    expect(result.returncode == 1 and ports() == ["port.p0"] and "could not be restored" in result.stderr,
+           "neither plan can be built", result)
+    expect("10000000000bit" in queues()[0] and not (saved / "p1.before").exists(), "the other port is restored", result)
+
+    # Ports that the new plan lacks keep their queues until they are rolled back.
+    switch.run("dlcp-qos.sh", "apply")
+    result = switch.run("fewer.sh", "apply")
+    expect(result.returncode == 0 and "p1: not in this plan" in result.stderr, "a port is left", result)
+    expect(switch.run("fewer.sh", "apply", "p1").returncode == 2, "it cannot be changed by this plan")
+    result = switch.run("fewer.sh", "rollback")
+    expect(result.returncode == 0 and not ports() and not saved.exists(), "rollback restores it, too", result)
+
+    # A run that ended in the middle, as by a power failure, does not count as drift.
+    switch.run("dlcp-qos.sh", "apply")
+    (saved / "p0.after").unlink()
+    result = switch.run("dlcp-qos.sh", "apply")
+    expect(result.returncode == 3 and "rollback p0" in result.stderr, "apply names the way out", result)
+    expect(switch.run("dlcp-qos.sh", "rollback").returncode == 0 and not ports(), "which works")
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        (pathlib.Path(scratch) / "intent.yaml").write_text(INTENT)
-        subprocess.run([program, "render", "intent.yaml", "-o", "out", "--unverified"], cwd=scratch, check=True,
-                       stdout=subprocess.DEVNULL)
-        switch = simulated_switch.Switch("tc", pathlib.Path(scratch) / "out" / "leaf",
+        switch = simulated_switch.Switch("tc", render(program, scratch, "out", INTENT),
                                          {"tc": TC, "sysctl": SYSCTL, "id": "#!/bin/sh\necho 0\n"})
+        faster = INTENT.replace("link_speed: 1G", "link_speed: 10G")
+        for script, intent in (("faster.sh", faster), ("fewer.sh", INTENT.replace("p[0-1]", "p0"))):
+            shutil.copy(render(program, scratch, script, intent) / "dlcp-qos.sh", switch.folder / script)
     saved = switch.root / "saved"
     switch.environment["DLCP_SWITCH_STATE"] = str(saved)
 
@@ -97,6 +151,8 @@ def main():
     expect(result.returncode == 0 and setting(IPV4) == setting(IPV6) == "1", "apply to one port", result)
     result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
     expect(result.returncode == 1 and ports() == ["port.p0"] and setting(IPV4) == "1", "the other port stays", result)
+
+    replaced_plans(switch, saved / "leaf", ports)
     switch.remove()
     print("dlcp-qos.sh: all expectations hold")
 

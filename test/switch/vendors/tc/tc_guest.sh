@@ -69,14 +69,35 @@ shape 5mbit
 run apply_drifted at_switch bash "$script" apply
 shape 10mbit
 queues untouched
-mkdir -p broken # with a tc that fails in the middle of a batch
-# shellcheck disable=SC2016
-printf '#!/bin/bash\nif [ "$1" = -batch ]; then head -n 8 | /sbin/tc -batch - && exit 1; fi\nexec /sbin/tc "$@"\n' >broken/tc
+mkdir -p broken # with a tc that fails in the middle of batch $FAILS
+cat >broken/tc <<END
+#!/bin/bash
+if [ "\$1" = -batch ]; then
+  echo >>$out/broken/batches
+  if [ "\$(wc -l <$out/broken/batches)" = "\$FAILS" ]; then
+    head -n 8 | /sbin/tc -batch -
+    exit 1
+  fi
+fi
+exec /sbin/tc "\$@"
+END
 chmod +x broken/tc
-run apply_broken at_switch env PATH="$out/broken:$PATH" bash "$script" apply
+broken() { # FAILS SCRIPT
+  rm -f broken/batches
+  at_switch env FAILS="$1" PATH="$out/broken:$PATH" bash "$2" apply
+}
+run apply_broken broken 1 "$script"
 queues taken_back
 run apply at_switch bash "$script" apply
 queues applied
+sed 's/exact: 30%/exact: 20%/' guest.yaml >other.yaml # another plan in the place of this one
+"$build/bin/dlcp-switch" render other.yaml -o other >other.txt 2>&1 || { cat other.txt >&2; exit 1; }
+run replace_broken broken 2 "$out/other/sw1/dlcp-qos.sh"
+queues replace_taken_back
+run replace at_switch bash "$out/other/sw1/dlcp-qos.sh" apply
+queues replaced
+run replace_again at_switch bash "$script" apply
+queues applied_back
 at_switch tc filter show dev p1 egress >applied.filters
 step "apply"
 

@@ -129,6 +129,15 @@ class Script(unittest.TestCase):
         self.assertIn("reverting", text)
         self.assertEqual(read("taken_back.queues"), read("original.queues"))
 
+    def test_another_plan_replaces_this_one_on_every_port_or_on_none(self):
+        code, text = self.status("replace_broken")
+        self.assertEqual(code, 1, text)
+        self.assertIn("reverting", text)
+        self.assertEqual(read("replace_taken_back.queues"), read("applied.queues"))
+        self.assertEqual(self.status("replace")[0], 0, self.status("replace")[1])
+        self.assertNotEqual(read("replaced.queues"), read("applied.queues"))
+        self.assertEqual(self.status("replace_again")[0], 0, self.status("replace_again")[1])
+        self.assertEqual(read("applied_back.queues"), read("applied.queues"))
 
     def test_the_kernel_accepts_the_scripts_of_the_golden_fabrics(self):
         for name in ("golden-fast", "golden-shallow"):
