@@ -338,3 +338,29 @@ TEST_CASE(
   CHECK_THAT(file_of(cumulus, "10-definitions.yaml").text,
              Contains("'26':\n              switch-priority: 1\n"));
 }
+
+TEST_CASE("a new scheduler names the site's queues, also those without a name in the site") {
+  SiteConfig site;
+  site.dscp_to_class.fill(0);
+  site.dscp_to_class[26] = 3;
+  site.class_to_queue[0] = 0;
+  site.class_to_queue[3] = 3;
+  site.queues[0].weight = 20;
+  site.queues[6].strict = site.queues[6].in_use = true;
+  for (unsigned queue = 0; queue < kQueueCount; ++queue)
+    site.queues[queue].queue = static_cast<std::uint8_t>(queue);
+  const auto nokia = find_vendor("srlinux")->render(make_plan(site, {"ethernet-1/1"}, {}));
+  const auto& text = file_of(nokia, "10-definitions.srl").text;
+  const std::string policy = "scheduler-policy DLCP-1-none scheduler ";
+  CHECK_THAT(text, Contains("queues queue unicast-0 queue-index 0\n"));
+  CHECK_THAT(text, Contains("forwarding-class fc3 output unicast-queue unicast-3\n"));
+  CHECK_THAT(text, Contains(policy + "1 input unicast-0 weight 20\n"));
+  CHECK_THAT(text, Contains(policy + "1 input unicast-3 weight "));
+  CHECK_THAT(text, Contains(policy + "0 input unicast-6 queue-name unicast-6\n"));
+  const auto open = find_vendor("openconfig")->render(make_plan(site, {"Ethernet1/1"}, {}));
+  const auto& json = file_of(open, "10-definitions.gnmi.json").text;
+  for (const char* queue : {"DLCP-q0", "DLCP-q3", "DLCP-q6"}) {
+    CHECK_THAT(json, Contains(std::string("\"queue\": \"") + queue + "\""));
+    CHECK_THAT(json, Contains(std::string("queue[name=") + queue + "]"));
+  }
+}

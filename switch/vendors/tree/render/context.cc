@@ -41,6 +41,14 @@ std::string fixed_name(const Target& target, int queue) {
   return "";
 }
 
+// The site's name, else the system's, else one of DLCP's.
+std::string site_queue_name(const Target& target, const Document& document, int queue) {
+  if (document.queue_name.count(queue) == 0)
+    for (const auto& [name, index] : target.queue_names)
+      if (index == queue) return name;
+  return queue_name(document, queue);
+}
+
 std::string class_of(const Target& target, const Document& document, int queue) {
   const auto known = document.class_name.find(queue);
   return known != document.class_name.end() ? known->second : fixed_name(target, queue);
@@ -60,6 +68,8 @@ Json dscp_row(const ClassedDscp& one) {
   row["precedence"] = one.precedence;
   row["level"] = kColours[std::clamp(one.precedence, 0, 2)];
   put_class(row, one.class_name, one.queue);
+  if (!one.unstated_queue.empty()) row["unstated_queue"] = one.unstated_queue;
+  if (one.queue_is_named) row["named"] = true;
   if (one.ours) row["ours"] = true;
   return row;
 }
@@ -159,8 +169,9 @@ void put_words(const Target& target, const SwitchPlan& plan, const Document& doc
 }
 
 // Queues of the site, for schedulers that contain nothing of the site. "serves": something leads
-// there, be it only the switch's own packets. "weight": the site's, reduced to what DLCP's leave of
-// 100 percent. `fits`: nothing is reduced, with one percent for each queue that nothing leads to.
+// there, be it only the switch's own packets. "control_plane": the queue of these packets, if the
+// site states nothing about it. "weight": the site's, reduced to what DLCP's leave of 100 percent.
+// `fits`: nothing is reduced, with one percent for each queue that nothing leads to.
 Json idle_rows(const Target& target, const SwitchPlan& plan, const Document& document,
                const PortGroupPlan& group, unsigned used, bool& fits) {
   std::vector<const SiteQueue*> queues;
@@ -193,12 +204,17 @@ Json idle_rows(const Target& target, const SwitchPlan& plan, const Document& doc
                 {"default", site.queue == 0},
                 {"lossless", site.lossless},
                 {"unused", !is_used},
-                {"queue_name", queue_name(document, site.queue)},
+                {"queue_name", site_queue_name(target, document, site.queue)},
                 {"strict", site.strict && site.in_use}};
-    row["serves"] = is_used || site.in_use || site.queue == plan.capabilities.control_plane_queue;
+    const bool own = site.queue == plan.capabilities.control_plane_queue;
+    row["serves"] = is_used || site.in_use || own;
+    row["control_plane"] = own && !site.strict && !site.weight;
     row["named"] = document.queue_name.count(site.queue) != 0;
     put_class(row, class_of(target, document, site.queue), site.queue);
-    if (site.strict && site.in_use) row["strict_level"] = ++level;
+    if (site.strict && site.in_use) {
+      row["own_sequence"] = level;
+      row["strict_level"] = ++level;
+    }
     rows.push_back(std::move(row));
   }
   std::reverse(rows.begin(), rows.end());
@@ -220,20 +236,22 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   }
   bool idle_fits = false;
   const Json idle = idle_rows(target, plan, document, group, used, idle_fits);
-  int strict = document.weighted_sequence - 1;
-  while (strict > 0 && document.strict_sequences.count(strict) != 0)
-    --strict;
-  if (strict < 0 || document.strict_sequences.count(strict) != 0) strict = kSpareSequence;
   const auto strict_queues =
       std::count_if(plan.site->queues.begin(), plan.site->queues.end(),
                     [](const SiteQueue& queue) { return queue.strict && queue.in_use; });
+  // Without schedulers of the site: its strict queues one by one, DLCP's, then the weighted ones.
+  const int weighted = document.weighted_sequence.value_or(static_cast<int>(strict_queues) + 1);
+  int strict = weighted - 1;
+  while (strict > 0 && document.strict_sequences.count(strict) != 0)
+    --strict;
+  if (strict < 0 || document.strict_sequences.count(strict) != 0) strict = kSpareSequence;
   Json context = {{"queues", list},
                   {"strict_level", strict_queues + 1},
                   {"idle", idle},
                   {"idle_fits", idle_fits},
                   {"sprays", plan.features.load_balancing.has_value() &&
                                  group.group.role == PortRole::kFabric && group.group.lag.empty()},
-                  {"weighted_sequence", document.weighted_sequence},
+                  {"weighted_sequence", weighted},
                   {"strict_sequence", strict}};
   put_words(target, plan, document, context);
   return context;
@@ -318,6 +336,9 @@ ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const D
     else if (!trusted)
       one = today(dscp, group.remark_dscp);
     one.class_name = class_of(target, document, one.queue);
+    one.queue_is_named = document.queue_name.count(one.queue) != 0;
+    if (document.class_name.count(one.queue) == 0)
+      one.unstated_queue = site_queue_name(target, document, one.queue);
     (ours ? map.ours : map.others).push_back(std::move(one));
   }
   return map;

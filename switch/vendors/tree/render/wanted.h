@@ -57,6 +57,8 @@ struct ClassedDscp {
   int dscp, queue, precedence, traffic_class;
   bool ours;
   std::string class_name;
+  std::string unstated_queue = {};  // of a class that the configuration does not lead to a queue
+  bool queue_is_named = false;      // in the configuration
 };
 struct ClassedDscps {
   std::vector<ClassedDscp> ours, others;

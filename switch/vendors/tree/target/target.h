@@ -84,12 +84,12 @@ struct Document final : ImportedDocument {
   bool by_dscp = true;                        // it uses DSCPs
   bool by_tag = false;                        // it also uses VLAN priorities of tagged packets
   std::map<int, std::string> class_name,
-      queue_name;                      // of a queue, as the site names it
-  int weighted_sequence = 1;           // of the scheduler that serves the site's weighted queues
-  std::set<int> strict_sequences;      // used by its strict schedulers
-  std::set<std::string> pfc_profiles;  // names of profiles that enable PFC
-  std::set<std::string> facts;         // kinds of facts found
-  std::set<int> classes;               // classes whose queue is configured
+      queue_name;                        // of a queue, as the site names it
+  std::optional<int> weighted_sequence;  // of the scheduler that serves the site's weighted queues
+  std::set<int> strict_sequences;        // used by its strict schedulers
+  std::set<std::string> pfc_profiles;    // names of profiles that enable PFC
+  std::set<std::string> facts;           // kinds of facts found
+  std::set<int> classes;                 // classes whose queue is configured
   std::map<std::string, std::string> words;  // as the site uses them: Target::words
 };
 
