@@ -91,6 +91,7 @@ Capabilities capabilities_of(const nlohmann::json& data) {
   take(data, "separate_knee", row.separate_knee);
   take(data, "site_classes", row.site_classes);
   take(data, "control_plane_queue", row.control_plane_queue);
+  take(data, "lossless_queues", row.lossless_queues);
   take(data, "threshold_bytes_max", row.threshold_bytes_max);
   take(data, "pool_per_port", row.pool_per_port);
   take(data, "alpha_exponent_min", row.alpha_exponent_min);

@@ -98,6 +98,19 @@ void check_given_queues(Findings& findings, const SwitchPlan& plan) {
                    "make sure that no host sends them, or map them to the default class");
 }
 
+// A class of the system's own that is lossless shares the pauses of its queue with DLCP.
+void check_system_classes(Findings& findings, const SwitchPlan& plan) {
+  for (const int own : plan.capabilities.lossless_queues)
+    for (const QueuePlan& queue : plan.groups.front().queues) {
+      if (queue.queue != own || !has_bit(plan.site->permitted_queues, queue.queue)) continue;
+      findings.warning("system-lossless-queue",
+                       fmt::format("DLCP's '{}' uses queue {}, whose class of the system's own is "
+                                   "lossless unless the configuration states another one",
+                                   queue.name, own),
+                       "leave this queue out of site.may_take_queues, or make the class lossy");
+    }
+}
+
 // All 64 DSCPs: the site's are unchanged, each of DLCP's occurs once.
 void check_dscps(Findings& findings, const SwitchPlan& plan) {
   std::vector<unsigned> unmapped;
@@ -280,6 +293,7 @@ std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& devic
   check_control_plane(findings, plan);
   check_merges(findings, plan);
   check_given_queues(findings, plan);
+  check_system_classes(findings, plan);
   check_dscps(findings, plan);
   check_depths(findings, plan, device);
   check_scheduling(findings, plan, queues_in_use(*plan.site, plan.dlcp_dscps));

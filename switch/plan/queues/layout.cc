@@ -132,9 +132,10 @@ void note_unused_names(const Intent& intent, const NamedQueues& asked, Layout& l
 }
 
 // Uses the queue that the intent names for this part, else the next free one.
-bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
-                  const Part& part, const NamedQueues& asked, FreeQueues& available,
-                  QueuePlan& plan, std::vector<Problem>& problems) {
+bool choose_queue(const Intent& intent, const SwitchIntent& device,
+                  const Capabilities& capabilities, const Part& part, const NamedQueues& asked,
+                  FreeQueues& available, QueuePlan& plan, std::vector<Problem>& problems) {
+  const int control_plane_queue = capabilities.control_plane_queue;
   const auto wanted = part.tenant == 0 ? asked[static_cast<std::size_t>(part.carries.front())]
                                        : std::optional<std::uint8_t>();
   auto& free = available.any;
@@ -168,6 +169,9 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
     problem.seen = fmt::format("queue {}", *wanted);
     problem.expected = "a queue that no DSCP of the site leads to and PFC does not protect";
     problem.hint = "leave dlcp.queues out: the plan then finds free queues for each switch";
+    if (may_be_lossless(*device.site, capabilities, *wanted))
+      problem.expected =
+          "another queue, because this one is of a lossless class of the system's own";
     if (*wanted == control_plane_queue)
       problem.expected =
           "another queue, because this one carries the switch's own BGP and LACP packets";
@@ -260,8 +264,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   for (const Part& part : parts) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
     if (plan.levels.empty()) continue;  // overrides have moved its classes to other queues
-    if (!choose_queue(intent, device, capabilities.control_plane_queue, part, asked, free, plan,
-                      result.problems))
+    if (!choose_queue(intent, device, capabilities, part, asked, free, plan, result.problems))
       continue;
     const auto traffic_class =
         choose_class(*device.site, capabilities, dlcp_dscps, plan.queue, taken);

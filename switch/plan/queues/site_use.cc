@@ -43,6 +43,11 @@ std::uint8_t queue_of_class(const SiteConfig& site, std::uint8_t traffic_class) 
                                    kQueueCount);
 }
 
+bool may_be_lossless(const SiteConfig& site, const Capabilities& capabilities, int queue) {
+  const auto& own = capabilities.lossless_queues;
+  return !site.imported && std::find(own.begin(), own.end(), queue) != own.end();
+}
+
 std::uint8_t queues_in_use(const SiteConfig& site, std::uint64_t dlcp_dscps) {
   unsigned used = 1U << queue_of_class(site, site.default_class);
   each_site_dscp(site, dlcp_dscps, [&](std::uint8_t /*dscp*/, std::uint8_t traffic_class) {
@@ -74,11 +79,13 @@ FreeQueues free_queues(const SiteConfig& site, const Capabilities& capabilities,
   const std::uint8_t used = queues_in_use(site, dlcp_dscps);
   FreeQueues free;
   for (int queue = capabilities.queues - 1; queue >= 0; --queue) {
+    const bool given = is_given_up(site, static_cast<std::uint8_t>(queue));
     if (has_bit(used, static_cast<unsigned>(queue))) continue;
+    if (!given && may_be_lossless(site, capabilities, queue)) continue;
     if (queue != capabilities.control_plane_queue)
       free.any.push_back(static_cast<std::uint8_t>(queue));
     else
-      free.control_plane = is_given_up(site, static_cast<std::uint8_t>(queue));
+      free.control_plane = given;
   }
   return free;
 }
@@ -101,7 +108,7 @@ std::string may_take_hint(const SiteConfig& site, const Capabilities& capabiliti
   for (std::uint8_t queue = 0; queue < capabilities.queues; ++queue) {
     const bool kept = queue == capabilities.control_plane_queue ||
                       queue == queue_of_class(site, site.default_class) ||
-                      site.queues[queue].lossless ||
+                      site.queues[queue].lossless || may_be_lossless(site, capabilities, queue) ||
                       (site.queues[queue].strict && site.queues[queue].configured) ||
                       has_bit(site.pfc_priorities, queue);
     if (!kept) candidates.push_back(queue);

@@ -259,3 +259,12 @@ TEST_CASE(
   CHECK_THAT(said, Contains("states bulk 25/25/50"));
   CHECK_THAT(said, Contains("hosts send bulk 25/0/75"));
 }
+
+TEST_CASE("A queue of the system's own lossless class is reported if the site gives it up") {
+  const auto give = [](Scene& scene) {
+    scene.plan.capabilities.lossless_queues = {bulk_of(scene).queue};
+    scene.site.permitted_queues |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);
+  };
+  CHECK(severity_after("system-lossless-queue", give) == "warning");
+  CHECK(severity("system-lossless-queue", leaf_intent()).empty());
+}

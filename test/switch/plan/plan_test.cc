@@ -78,7 +78,7 @@ TEST_CASE("For every known target, the plan keeps DLCP and the site separate") {
 }
 
 TEST_CASE("Every class has a queue, or the plan reports the merge") {
-  const std::string named = "dlcp:\n  queues: {control: 7, exact: 4, urgent: 2, bulk: 1}\n";
+  const std::string named = "dlcp:\n  queues: {control: 7, exact: 1, urgent: 2, bulk: 4}\n";
   // Three queues are free: bulk joins urgent, and their droppable packets use the queue of bulk.
   const auto junos = plan_of(named + leaf_intent("junos", "tomahawk4", "24.4R1"));
   for (const auto& row : junos.classes)
@@ -143,6 +143,21 @@ TEST_CASE("An unknown ASIC gets a separate queue for droppable packets") {
     CHECK((queue.name == shed->name || !queue.levels.front().drop_bytes));
   }
   CHECK(asked == Approx(50).margin(2));
+}
+
+TEST_CASE("Queues of a system's own lossless classes are used only if the site gives them up") {
+  auto text = leaf_intent("junos", "tomahawk4", "23.4");
+  text.replace(text.find("Ethernet[0-3]"), 13, "et-0/0/[0-3]");
+  const auto uses_4 = [&text] {
+    const auto plan = plan_of(text);
+    const auto& queues = plan.groups.front().queues;
+    return std::ranges::any_of(queues, [](const QueuePlan& one) { return one.queue == 4; });
+  };
+  CHECK_FALSE(uses_4());
+  const auto named = dlcp::test::plan("dlcp:\n  queues: {exact: 4}\n" + text);
+  CHECK_THAT(named.problems.front().expected, Contains("lossless class of the system's own"));
+  text.replace(text.find("may_take_queues: [7]"), 20, "may_take_queues: [4, 7]");
+  CHECK(uses_4());
 }
 
 TEST_CASE("If fewer queues are free, parts are joined") {

@@ -184,7 +184,6 @@ void read_meaning(Target& target, const Json& config) {
   target.ports_begin = config.value("ports_begin", "");
   target.lag_prefix = config.value("lag_prefix", "");
   target.name_speeds = config.value("name_speeds", std::map<std::string, std::string>{});
-  target.lossless_classes = config.value("lossless_classes", std::vector<int>{});
   target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
   target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
   target.depths_are_percent = config.value("depths_are_percent", false);
@@ -222,6 +221,8 @@ void read_files(Target& target, const Json& config) {
 Target target_of(const TargetFile& file, const Json& data) {
   Target target;
   const Json& config = data.at("configuration");
+  target.lossless_classes =
+      data.at("capabilities").at(0).value("lossless_queues", target.lossless_classes);
   target.os = data.at("os").get<std::string>();
   target.title = data.at("title").get<std::string>();
   target.suffix = config.at("suffix").get<std::string>();
