@@ -43,7 +43,7 @@ if [ "$verb" = rollback ]; then  # in reverse order
 fi
 
 suffix='' show='' pending='' prepare='' begin='' check='' abort='' forget='' commit='' timer='' confirm='' error=''
-keep='' gnmi='' tries='' drop='' remembers=''
+keep='' gnmi='' tries='' drop='' remembers='' list=''
 . "$here/session.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -100,6 +100,20 @@ if [ "$verb" = confirm ]; then
   refuse_if_pending
   for id in $(<"$unconfirmed"); do said "$confirm"; done | run >"$work/answer" || exit 4
   cat "$work/answer"
+  # Checkpoints may be gone already: deleted by hand, or by a reload. Those that the switch still lists are kept for later.
+  if is_error "$work/answer" && [ -n "$list" ]; then
+    said "$list" | run >"$work/list" || exit 4
+    if is_error "$work/list"; then cat "$work/list" >&2; exit 4; fi
+    grep -owFf "$unconfirmed" "$work/list" | sort -u >"$work/left"
+    if [ ! -s "$work/left" ]; then
+      echo "the switch has none of these checkpoints any more" >&2
+      rm -f "$unconfirmed"
+      exit 0
+    fi
+    cp "$work/left" "$unconfirmed" || exit 4
+    echo "the switch has not deleted: $(paste -sd ' ' "$work/left")" >&2
+    exit 4
+  fi
   if is_error "$work/answer"; then
     echo "the switch refused to confirm the change: it may have reverted it, so run apply.sh or rollback.sh again" >&2
     exit 4

@@ -73,8 +73,12 @@ for raw in lines:
             print("ERROR: checkpoint exists")
         else:
             checkpoint(line).write_text(json.dumps(config))
+    elif line.startswith("no checkpoint ") and not checkpoint(line[3:]).exists():
+        print("ERROR: checkpoint does not exist")
     elif line.startswith("no checkpoint "):
         checkpoint(line[3:]).unlink()
+    elif line == "show checkpoint summary":
+        print("\n".join(f"{i}) {one.name.split('.')[1]}:" for i, one in enumerate(sorted(state.glob("checkpoint.*")), 1)))
     elif line.startswith("rollback running-config"):
         config = json.loads(checkpoint(line.removeprefix("rollback running-config ")).read_text())
     elif line in os.environ["ABORT"].splitlines() and line.startswith(("rollback", "discard")):
@@ -349,6 +353,17 @@ def main():
     expect(result.returncode == 0 and switch.statements() == planned, "then apply changes the rest", result)
     if switch.has_checkpoints:  # they have no timer
         os.utime(switch.folder / "applied" / "session", (0, 0))
+        kept = switch.folder / "applied" / "session"
+        first, second = kept.read_text().split()
+        (switch.root / f"checkpoint.{first}.json").unlink()  # by hand, or by a reload
+        result = switch.run("apply.sh", "--confirm", "leaf", REFUSE=f"no checkpoint {second}")
+        expect(result.returncode == 4 and second in result.stderr and first not in result.stderr, "one is left", result)
+        expect(kept.read_text().split() == [second], "only that one is tried again", result)
+        (switch.root / f"checkpoint.{second}.json").unlink()
+        result = switch.run("apply.sh", "--confirm", "leaf")
+        expect(result.returncode == 0 and not kept.exists(), "no checkpoint is left to delete", result)
+        switch.run("rollback.sh", "leaf")
+        switch.run("apply.sh", "leaf")
         switch.confirms("both changes are confirmed later", changes=2)
         expect(not list(switch.root.glob("checkpoint.*")), "no checkpoint is left")
     switch.remove()
