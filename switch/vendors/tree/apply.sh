@@ -146,13 +146,51 @@ if [ ${#todo[@]} -eq 0 ]; then
   exit 0
 fi
 
-if [ -n "$gnmi" ]; then  # one Set for each patch, which is one transaction without a later confirmation
+# One gNMI Set for each patch, which is one transaction without a later confirmation. What a switch has really done is
+# read from it afterwards.
+send() { gnmic_ set --request-file "$1/$2.$suffix"; }  # FOLDER PATCH
+have_state() {  # STATE: true if all patches of this run have it; prints those that have not
+  local patch state status=0
+  show_running >"$work/running" || return 1
+  for patch in "${todo[@]}"; do
+    state=$(state_of "$patch" 2>/dev/null)
+    if [ "$state" = "$1" ]; then continue; fi
+    status=1
+    case $state in
+      after) echo "  $patch is applied" >&2 ;;
+      before) echo "  $patch is not applied" >&2 ;;
+      *) echo "  $patch is applied in part: compare its rows with guard/$patch.json" >&2 ;;
+    esac
+  done
+  return $status
+}
+if [ -n "$gnmi" ]; then
   for patch in "${todo[@]}"; do
     echo "$verb: $patch"
-    if [ -n "$dry" ]; then cat "$folder/$patch.$suffix"; continue; fi
-    gnmic_ set --request-file "$folder/$patch.$suffix" || exit 4
+    if [ -n "$dry" ]; then cat "$folder/$patch.$suffix"; fi
   done
-  exit 0
+  if [ -n "$dry" ]; then exit 0; fi
+  sent=()
+  why="the switch has accepted every Set, but does not have the planned configuration:"
+  for patch in "${todo[@]}"; do
+    sent+=("$patch")
+    send "$folder" "$patch" || { why="the Set of $patch failed; the state is now:"; break; }
+  done
+  if have_state "$to" 2>"$work/why"; then exit 0; fi
+  echo "$why" >&2
+  cat "$work/why" >&2
+  if [ "$verb" = rollback ]; then
+    echo "run rollback.sh again for these patches" >&2
+    exit 4
+  fi
+  echo "reverting this run" >&2
+  for ((at = ${#sent[@]} - 1; at >= 0; --at)); do send "$here/rollback" "${sent[at]}"; done
+  if have_state before; then
+    echo "reverted: the switch has its previous configuration" >&2
+  else
+    echo "not everything was reverted: run rollback.sh, or correct these rows by hand" >&2
+  fi
+  exit 4
 fi
 
 lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }

@@ -170,7 +170,14 @@ if "get" in sys.argv:
 request = pathlib.Path(sys.argv[-1]).read_text()
 if os.environ.get("REFUSE", "nothing at all") in request:
     sys.exit("rpc error: code = InvalidArgument")
+half = os.environ.get("HALF", "nothing at all") in request and not (state / "half").exists()
+accepts_nothing = os.environ.get("SWALLOWS", "nothing at all") in request
 request = json.loads(request)
+if half:  # once
+    (state / "half").touch()
+    request["replaces"] = request["replaces"][:1]
+if accepts_nothing:
+    sys.exit(0)
 for path in request.get("deletes", []):
     where = walk(path, False)
     if where and isinstance(where[0], list):
@@ -187,6 +194,7 @@ for one in request.get("replaces", []):
     else:
         at[what] = one["value"]
 file.write_text(json.dumps(config))
+sys.exit(4 if half else 0)
 '''
 
 
@@ -275,6 +283,22 @@ def lost_connections(switch, imported):
     left[0].unlink()
 
 
+def partial_sets(switch, imported, port):
+    """A Set is refused, done in part, or without effect, after others have succeeded. The test's port is in the second."""
+    for how in ("REFUSE", "HALF", "SWALLOWS"):
+        result = switch.run("apply.sh", "leaf", **{how: f"={port}]"})
+        expect(result.returncode == 4 and "reverted: the switch has its previous" in result.stderr, f"{how}: reverted", result)
+        expect("20-ports-01-host" in result.stderr and "10-definitions is" not in result.stdout, f"{how}: named", result)
+        expect(switch.statements() == imported, f"{how}: nothing stays applied", result)
+    switch.run("apply.sh", "leaf")
+    planned = switch.statements()
+    result = switch.run("rollback.sh", "leaf", REFUSE=f"={port}]")
+    expect(result.returncode == 4 and "20-ports-01-host is applied" in result.stderr, "a rollback in part is named", result)
+    expect(switch.statements() not in (imported, planned), "the other patches are rolled back", result)
+    result = switch.run("rollback.sh", "leaf")
+    expect(result.returncode == 0 and switch.statements() == imported, "the next run completes it", result)
+
+
 def foreign_rows(switch):
     """A refused change reverts neither the canary nor what others have configured since."""
     file = switch.root / "config.json"
@@ -300,8 +324,10 @@ def main():
         expect("service-policy" in result.stdout, "a dry run prints the lines", result)
     result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
     expect(result.returncode == 4, "an error of the switch is reported", result)
-    if not switch.gnmi:  # if the second of two gNMI Sets is refused, the first stays in effect
-        expect(switch.statements() == imported, "after an error nothing is applied", result)
+    expect(switch.statements() == imported, "after an error nothing is applied", result)
+    if switch.gnmi:
+        partial_sets(switch, imported, ports[0].split(",")[0])
+    else:
         lost_connections(switch, imported)
         if name == "junos":  # as it prints a deactivated statement of another user
             result = switch.run("apply.sh", "leaf", COMPARE="[edit protocols bgp]\n!    inactive: multipath;")
