@@ -11,7 +11,8 @@
 # change and back (TSB) afterwards; a switch that is in maintenance already stays so. If a patch fails, or
 # the script is interrupted or loses its terminal, it reverts the rows of this run. It takes
 # a checkpoint before the first patch, for repairs by hand.
-# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 refused, 5 refused and not reverted.
+# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 refused, or done and still drained, 5 refused and not
+# reverted, or still drained.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
     --drain) drain=yes ;;
     --batch) batch=${2:-}; shift ;;
     --rollback) folder=$here/rollback verb=rollback ;;
-    -*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) patches+=("$(basename "$1")") ;;
   esac
   shift
@@ -114,12 +115,13 @@ take_back() {
   done
 }
 
-is_drained() { [ "$(as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE' tsa_enabled)" = true ]; }
+drain_state() { as_root sonic-db-cli CONFIG_DB HGET 'BGP_DEVICE_GLOBAL|STATE' tsa_enabled; }
+is_drained() { [ "$(drain_state)" = true ]; }
 
 revert_run() {  # WHY
   echo "$1; reverting the rows of this run" >&2
   if take_back; then
-    if [ -n "$drained" ]; then undrain; fi
+    if [ -n "$drained" ]; then undrain || exit 5; fi
     exit 4
   fi
   echo "some rows could not be reverted: compare with checkpoint $checkpoint (config rollback" \
@@ -127,7 +129,13 @@ revert_run() {  # WHY
   exit 5
 }
 
-undrain() { as_root TSB && rm -f "$here/drained"; }
+undrain() {
+  if ! as_root TSB && [ "$(drain_state)" != false ]; then  # TSB may fail after it has ended the drain
+    echo "TSB failed: the switch is still drained and attracts no routed traffic. Look at \`TSC\`, then run: sudo TSB" >&2
+    return 1
+  fi
+  rm -f "$here/drained"
+}
 
 interrupted=
 trap 'interrupted=yes' INT TERM
@@ -161,5 +169,8 @@ for step in "${todo[@]}"; do
   read_running && guard state "$patch" "$running" >/dev/null && write_patch "$patch" && [ -z "$interrupted" ] && continue
   revert_run "$(basename "$patch") was ${interrupted:+interrupted or }refused"
 done
-if [ -n "$drained" ]; then undrain || exit 4; fi
+if [ -n "$drained" ] && ! undrain; then
+  echo "the $verb itself is done; checkpoint $checkpoint" >&2
+  exit 4
+fi
 echo "done; checkpoint $checkpoint. To keep the change after a reboot, run: sudo config save -y"
