@@ -54,6 +54,7 @@ class Renderer {
       out_.problems.push_back(std::move(fault));
     }
     if (has_errors(out_.problems)) return std::move(out_);
+    warn_of_unmapped();
     write(patches);
     note_watchdogs(patches);
     add_notes(imported != nullptr);
@@ -178,6 +179,8 @@ class Renderer {
     const std::string& map = group.group.trust == Trust::kTrusted
                                  ? definitions.trusted_map
                                  : definitions.remark_map.at(group.group.remark_dscp);
+    const bool is_mapped = maps != nullptr && !text_field(*maps, "dscp_to_tc_map").empty();
+    if (!map.empty() && !is_mapped && !document_->dscp_map.empty()) unmapped_.push_back(port);
     if (!map.empty())
       row["dscp_to_tc_map"] = map;
     else if (is_own(text_field(row, "dscp_to_tc_map")))
@@ -200,6 +203,21 @@ class Renderer {
       row["tc_to_dscp_map"] = site;
     else
       row.erase("tc_to_dscp_map");
+  }
+
+  // The site's own packets on these ports get other classes, maybe lossless ones.
+  void warn_of_unmapped() {
+    if (unmapped_.empty()) return;
+    Problem problem{Severity::kWarning, plan_.site->source, 0, "", "", "", ""};
+    problem.what = fmt::format(
+        "{}: port {} has no dscp_to_tc_map{}: its packets have class 0 today, and will have the "
+        "classes of a copy of {}",
+        plan_.name, unmapped_.front(),
+        unmapped_.size() > 1 ? fmt::format(" ({} ports)", unmapped_.size()) : "",
+        document_->dscp_map);
+    problem.rule = "unmapped-port";
+    problem.hint = "leave the port out if its hosts mark packets that must stay in class 0";
+    out_.problems.push_back(std::move(problem));
   }
 
   // The key of the row for this queue only; empty, with a problem, if a range contains it.
@@ -296,14 +314,13 @@ class Renderer {
     for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
       out_.files.push_back({"rollback/" + patch->file(), rollback_text(*patch), FileKind::kRollback,
                             true, false, kPatchCheck});
-    out_.files.push_back(
-        {"apply.sh", std::string(embedded::kSonicApply), FileKind::kConfig, true, true});
-    out_.files.push_back(
-        {"rollback.sh", std::string(embedded::kSonicRollback), FileKind::kRollback, true, true});
-    out_.files.push_back(
-        {"guard.py", std::string(embedded::kSonicGuard), FileKind::kConfig, true, true});
-    out_.files.push_back(
-        {"persist.py", std::string(embedded::kSonicPersist), FileKind::kConfig, true, true});
+    const auto script = [&](const char* name, std::string_view text, FileKind kind) {
+      out_.files.push_back({name, std::string(text), kind, true, true});
+    };
+    script("apply.sh", embedded::kSonicApply, FileKind::kConfig);
+    script("rollback.sh", embedded::kSonicRollback, FileKind::kRollback);
+    script("guard.py", embedded::kSonicGuard, FileKind::kConfig);
+    script("persist.py", embedded::kSonicPersist, FileKind::kConfig);
     if (document_->config.empty()) return;
     Json after = document_->config;
     for (const auto& patch : patches)
@@ -368,6 +385,7 @@ class Renderer {
   const Document* document_ = nullptr;
   Rendering out_;
   const Refuser refuse_{plan_, out_.problems};
+  std::vector<std::string> unmapped_;                         // ports without a dscp_to_tc_map
   std::map<std::string, std::string> shared_;                 // by port: the row
   std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile
 };

@@ -146,8 +146,8 @@ if [ ${#todo[@]} -eq 0 ]; then
   exit 0
 fi
 
-# One gNMI Set for each patch, which is one transaction without a later confirmation. What a switch has really done is
-# read from it afterwards.
+# One gNMI Set for each patch, which is one transaction without a later confirmation. The result is read from the
+# switch afterwards.
 send() { gnmic_ set --request-file "$1/$2.$suffix"; }  # FOLDER PATCH
 have_state() {  # STATE: true if all patches of this run have it; prints those that have not
   local patch state status=0

@@ -59,3 +59,13 @@ TEST_CASE("a queue that an earlier plan has used, and this plan leaves to the si
   CHECK_THAT(text, Contains("QUEUE|Ethernet0|2"));
   CHECK_THAT(text, Contains("rollback.sh of its folder"));
 }
+
+TEST_CASE("a port without a dscp_to_tc_map is reported, because its packets get other classes") {
+  auto config = leaf();
+  config["PORT_QOS_MAP"]["Ethernet8"].erase("dscp_to_tc_map");
+  const auto said = refusal_of(config);
+  CHECK_THAT(said, Contains("warning: leaf1: port Ethernet8 has no dscp_to_tc_map: "));
+  CHECK_THAT(said, Contains("classes of a copy of ROCE"));
+  config["PORT_QOS_MAP"].erase("Ethernet0");
+  CHECK_THAT(refusal_of(config), Contains("Ethernet0 has no dscp_to_tc_map (2 ports)"));
+}
