@@ -2,6 +2,8 @@
 #include "cli/launch/rendezvous/gathering.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,6 +77,27 @@ TEST_CASE("ranks with the same options meet") {
   two.join();
   CHECK(outcome[0] == "");
   CHECK(outcome[1] == "");
+}
+
+TEST_CASE(
+    "the ranks' connections have short segments, which pass after the path's MTU has shrunk") {
+  const int port = free_port();
+  int line = -1;
+  std::thread one([&] {
+    line = join_ranks({1, 2, "127.0.0.1", port, false, "test"}, "--seconds 1", 5);
+  });
+  std::vector<int> lines = gather_ranks({0, 2, "127.0.0.1", port, false, "test"}, "--seconds 1", 5);
+  one.join();
+  REQUIRE(lines.size() == 2);
+  for (const int fd : {line, lines[1]}) {
+    int bytes = 0, at_once = 0;
+    socklen_t length = sizeof bytes;
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length) == 0);
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, &length) == 0);
+    CHECK(bytes <= 536);
+    CHECK(at_once != 0);
+    close(fd);
+  }
 }
 
 TEST_CASE("a rank with another option is refused, and every rank prints the same reason") {

@@ -79,6 +79,17 @@ class Path(unittest.TestCase):
             print(f"    MTU {before} -> {after}: the slowest message took {took:.0f} ms", flush=True)
             self.assertLessEqual(took, RECOVERED_MS)
 
+    def test_a_bench_across_hosts_reports_every_rank_after_the_path_has_shrunk(self):
+        command = [BUILD.dlcp, "bench", "--plugin", BUILD.plugin, "--mode", "alltoall", "--size", "64K", "--seconds", "3",
+                   "--world", "2", "--rendezvous", "10.77.0.1", "--timeout", "15", "--json"]
+        ranks = [subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}{rank}", *map(str, command), "--rank", str(rank)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
+        time.sleep(1.5)
+        self.network.set("portmtu=1500")
+        (output, errors), (_, others) = [rank.communicate(timeout=60) for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0, 0], errors + others)
+        self.assertEqual(json.loads(output)["bytes_wrong"], 0)
+
     def test_packets_grow_again_in_the_same_connection(self):
         def bytes_per_packet():
             counts = [f"/sys/class/net/p1/statistics/tx_{of}" for of in ("bytes", "packets")]

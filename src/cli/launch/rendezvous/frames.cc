@@ -1,5 +1,7 @@
 #include "cli/launch/rendezvous/frames.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -10,6 +12,15 @@ namespace dlcp::cli {
 
 namespace {
 constexpr std::uint32_t kLongest = 64 << 20;
+// A TCP connection seldom detects that the MTU of its path has shrunk if no ICMP message says so.
+// Segments of RFC 9293's default size fit nearly every path.
+constexpr int kSegmentBytes = 536;
+}  // namespace
+
+void prepare_for_frames(int fd) {
+  const int one = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &kSegmentBytes, sizeof kSegmentBytes);
 }
 
 bool write_frame(int fd, FrameType type, const std::string& body) {

@@ -21,6 +21,9 @@ struct Frame {
   std::string body;
 };
 
+// Prepares a TCP socket for frames, before it connects or listens: short segments, sent at once.
+void prepare_for_frames(int fd);
+
 // Returns false if the other side has closed the connection.
 bool write_frame(int fd, FrameType type, const std::string& body);
 

@@ -26,6 +26,7 @@ Fd listen_on(int port) {
   const bool v6 = fd.valid();
   if (!v6) fd = Fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  prepare_for_frames(fd.get());  // the accepted connections inherit these settings
   sockaddr_in6 any6{};
   any6.sin6_family = AF_INET6;
   any6.sin6_port = htons(static_cast<std::uint16_t>(port));

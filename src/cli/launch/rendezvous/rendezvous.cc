@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -91,8 +90,7 @@ void check_host(const World& world) {
 Fd connect_to(const addrinfo* addresses, std::string& why) {
   for (const addrinfo* a = addresses; a != nullptr; a = a->ai_next) {
     Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int one = 1;
-    setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    prepare_for_frames(fd.get());
     // An address that does not answer must not use up the time of the next ones.
     constexpr timeval kPatience{2, 0}, kNone{0, 0};
     setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
