@@ -4,11 +4,14 @@ environment of Slurm's srun everywhere. `scripts/fresh debian-13 --packages --on
 
 launchers_test.py DLCP PLUGIN"""
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 DLCP, PLUGIN = "dlcp", "libnccl-net-dlcp.so"
@@ -36,6 +39,29 @@ def torchrun():
         if subprocess.run(nothing, env=CLEAN, capture_output=True, check=False).returncode == 0:
             return command
     return None
+
+
+def forward(source, to, quiet=None):
+    """Copies a stream; with `quiet`, only what is followed by that many seconds of silence."""
+    source.settimeout(quiet)
+    held, open_ = b"", True
+    while open_:
+        try:
+            more = source.recv(65536)
+            held, open_ = held + more, more != b""
+            if quiet and open_:
+                continue
+        except TimeoutError:
+            pass
+        except OSError:
+            open_ = False
+        try:
+            to.sendall(held)
+        except OSError:
+            return
+        held = b""
+    with contextlib.suppress(OSError):
+        to.shutdown(socket.SHUT_WR)
 
 
 class Launchers(unittest.TestCase):
@@ -89,6 +115,37 @@ class Launchers(unittest.TestCase):
         first.stdout.close()
         first.stderr.close()
         self.assertIn('"ranks": 2', out[0])
+
+    def test_frames_of_two_cases_that_arrive_together(self):
+        port = free_port()
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+
+            def relay():
+                for _ in range(200):
+                    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as there:
+                        here = listener.accept()[0]
+                        back = threading.Thread(target=forward, args=(there, here))
+                        back.start()
+                        # The result of a case and the first frame of the next one are less than a second apart.
+                        forward(here, there, quiet=1)
+                        back.join()
+                        here.close()
+                        return
+                    time.sleep(0.05)
+
+            thread = threading.Thread(target=relay)
+            thread.start()
+            common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+            command = [DLCP, "bench", "--plugin", PLUGIN, "--mode", "lat", "--size", "64,4k", "--iterations", "10", "--warmup",
+                       "0", "--timeout", "15", "--json"]
+            codes, out, errors = self.run_all([command, command], [
+                {**common, "RANK": "0", "MASTER_PORT": str(port)},
+                {**common, "RANK": "1", "MASTER_PORT": str(listener.getsockname()[1])}])
+            thread.join()
+        self.assertEqual(codes, [0, 0], errors)
+        self.assertEqual(out[0].count('"bytes_wrong": 0'), 2)
 
     def test_srun_from_a_login_node(self):
         common = {"SLURM_NTASKS": "2", "SLURM_LAUNCH_NODE_IPADDR": "192.0.2.77", "SLURM_STEP_NODELIST": "localhost"}

@@ -16,15 +16,15 @@ constexpr int kLookMs = 100;                 // between two checks of the ranks'
 
 }  // namespace
 
-Coordinator::Coordinator(const BenchCase& bench_case, const std::vector<int>& lines,
+Coordinator::Coordinator(const BenchCase& bench_case, std::vector<FrameReader>& lines,
                          LocalRanks& local, SharedArea& shared, std::function<void()> on_tick)
     : case_(bench_case),
       local_(local),
       shared_(shared),
       on_tick_(std::move(on_tick)),
       silence_(now_ns()) {
-  for (const int fd : lines)
-    peers_.push_back({FrameReader(fd), "", false, false, {}});
+  for (FrameReader& line : lines)
+    peers_.push_back({line, "", false, false, {}});
 }
 
 void Coordinator::answer_exchange() {
@@ -138,6 +138,9 @@ bool Coordinator::complete() const {
 }
 
 std::vector<RankResult> Coordinator::run() {
+  // Frames that arrived during the case before are already in the readers.
+  for (std::size_t i = 0; i < peers_.size(); i++)
+    read(static_cast<int>(i));
   while (!complete()) {
     std::vector<pollfd> waits;
     for (const Peer& peer : peers_)

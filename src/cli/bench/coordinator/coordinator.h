@@ -16,8 +16,9 @@ namespace dlcp::cli {
 
 class Coordinator {
  public:
-  // `lines`: the connections to the ranks, by rank. `on_tick` is called about ten times a second.
-  Coordinator(const BenchCase& bench_case, const std::vector<int>& lines, LocalRanks& local,
+  // `lines`: the connections to the ranks, by rank; they outlive this object. `on_tick` is called
+  // about ten times a second.
+  Coordinator(const BenchCase& bench_case, std::vector<FrameReader>& lines, LocalRanks& local,
               SharedArea& shared, std::function<void()> on_tick);
 
   std::vector<RankResult> run();
@@ -25,7 +26,7 @@ class Coordinator {
 
  private:
   struct Peer {
-    FrameReader reader;
+    FrameReader& reader;
     std::string part;  // its part of the current exchange
     bool has_part = false;
     bool has_result = false;

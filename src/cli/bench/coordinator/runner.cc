@@ -58,14 +58,15 @@ Runner::Runner(std::optional<World> world, const std::string& options, double ti
     : world_(std::move(world)) {
   if (!world_) return;
   if (world_->rank == 0)
-    remote_ = gather_ranks(*world_, options, timeout);
+    for (const int fd : gather_ranks(*world_, options, timeout))
+      lines_.emplace_back(fd);
   else
     line_ = join_ranks(*world_, options, timeout);
 }
 
 Runner::~Runner() {
-  for (const int fd : remote_)
-    if (fd >= 0) close(fd);
+  for (std::size_t rank = 1; world_ && rank < lines_.size(); rank++)
+    close(lines_[rank].fd());
   if (line_ >= 0) close(line_);
 }
 
@@ -92,14 +93,11 @@ std::vector<Report> Runner::lead(const BenchCase& c) {
   }
   SharedArea shared(c.ranks, timed_wires(c));
   LocalRanks local(c, shared);
-  std::vector<int> lines = remote_;
-  lines.resize(static_cast<std::size_t>(c.ranks), -1);
-  for (int rank = 0; rank < c.ranks; rank++) {
-    int& line = lines[static_cast<std::size_t>(rank)];
-    if (line < 0) line = local.start(rank);
-  }
+  lines_.resize(static_cast<std::size_t>(c.ranks), FrameReader(-1));
+  for (int rank = 0; rank < (world_ ? 1 : c.ranks); rank++)
+    lines_[static_cast<std::size_t>(rank)] = FrameReader(local.start(rank));
   Progress progress(c, shared);
-  Coordinator coordinator(c, lines, local, shared, [&] { progress.tick(); });
+  Coordinator coordinator(c, lines_, local, shared, [&] { progress.tick(); });
   const auto results = coordinator.run();
   if (c.turns > 0) return make_turn_reports(c, results);
   return {make_report(c, results, coordinator.killed_at_ns())};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/bench/report.h"
+#include "cli/launch/rendezvous/frames.h"
 #include "cli/launch/rendezvous/world.h"
 
 namespace dlcp::cli {
@@ -26,8 +27,10 @@ class Runner {
 
  private:
   std::optional<World> world_;
-  std::vector<int> remote_;  // connections to the ranks of other processes, by rank; -1 for our own
-  int line_ = -1;            // connection to rank 0, where another process leads
+  // Connections to the ranks, by rank. Those to ranks of other processes serve all cases: such a
+  // rank's first frame of a case may arrive together with its last one of the case before.
+  std::vector<FrameReader> lines_;
+  int line_ = -1;  // connection to rank 0, where another process leads
 };
 
 }  // namespace dlcp::cli
