@@ -141,6 +141,25 @@ TEST_CASE("another rank's hello is printed without control characters, and only 
   CHECK_FALSE(is_hello(""));
 }
 
+TEST_CASE("too low a limit of open files ends the run with the reason") {
+  const int port = free_port();
+  Gathering gathering({0, 2, "127.0.0.1", port, false, "test"}, "");
+  const dlcp::Fd caller = call(port);
+  REQUIRE(caller.valid());
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit low{static_cast<rlim_t>(caller.get()) + 1, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  std::string reason;
+  try {
+    gathering.serve(1000);
+  } catch (const BenchError& error) {
+    reason = error.what();
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_THAT(reason, Contains("ulimit -n"));
+}
+
 TEST_CASE("missing ranks are named to those that arrived") {
   const int port = free_port();
   std::string outcome;

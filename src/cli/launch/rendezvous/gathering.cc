@@ -132,6 +132,12 @@ void Gathering::serve(int timeout_ms) {
   std::erase_if(newcomers_, [this](Newcomer& newcomer) { return !admit(newcomer); });
   if (waits[0].revents == 0) return;
   Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  // The connection stays in the queue, so poll() would return at once until the time-out.
+  if (!fd.valid() && (errno == EMFILE || errno == ENFILE))
+    throw BenchError(ExitCode::kUsage,
+                     fmt::format("cannot accept the connections of all ranks: {}; raise the limit "
+                                 "of open files of rank 0 (ulimit -n) above the number of ranks",
+                                 system_text(errno)));
   if (!fd.valid()) return;
   const int number = fd.get();
   newcomers_.push_back({std::move(fd), FrameReader(number)});

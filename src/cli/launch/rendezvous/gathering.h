@@ -25,7 +25,8 @@ class Gathering {
   // Listens on world.port; throws BenchError(kUsage) if the port cannot be opened.
   Gathering(const World& world, const std::string& options);
 
-  // Handles the connections and frames that arrive within `timeout_ms`.
+  // Handles the connections and frames that arrive within `timeout_ms`. Throws
+  // BenchError(kUsage) at the limit of open files.
   void serve(int timeout_ms);
 
   std::vector<int> missing() const;                        // ranks that have not connected
