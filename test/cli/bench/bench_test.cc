@@ -1,6 +1,8 @@
 // dlcp bench with the reference TCP plugin: every mode, with small sizes.
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -107,6 +109,16 @@ TEST_CASE("all lines of 128 bytes are read") {
   CHECK((run.exit_code == 0 || run.exit_code == 1));
   CHECK(run.json()["error"].is_null());
   CHECK(run.json()["messages"] == 60);
+}
+
+TEST_CASE("a killed bench leaves no files behind") {
+  std::string folder = (std::filesystem::temp_directory_path() / "bench-killed-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string command = "TMPDIR=" + folder + " timeout -s KILL 1 " + DLCP_BINARY +
+                              " bench --plugin " + REFERENCE_TCP + " --seconds 60";
+  CHECK(std::system(command.c_str()) != 0);
+  CHECK(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("an abort with operations in flight ends cleanly") {

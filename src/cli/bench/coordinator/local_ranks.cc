@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "cli/bench/rank/rank.h"
 #include "cli/launch/control.h"
@@ -17,11 +21,16 @@
 namespace dlcp::cli {
 namespace {
 
-std::string make_directory() {
-  std::error_code missing;  // TMPDIR may name nothing that exists
-  const std::filesystem::path place = std::filesystem::temp_directory_path(missing);
-  std::string path = ((missing ? "/tmp" : place) / "dlcp-bench-XXXXXX").string();
-  return mkdtemp(path.data()) != nullptr ? path : "";
+// Paths of new files that have no name in any folder, so that nothing remains of them however this
+// process ends. "" where the system refuses a file.
+std::vector<std::string> make_unnamed_files(std::size_t count) {
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < count; i++) {
+    const int fd = ::memfd_create("dlcp bench counters", MFD_CLOEXEC);  // open until the exit
+    const bool usable = fd >= 0 && ::fchmod(fd, 0644) == 0;
+    paths.push_back(usable ? fmt::format("/proc/self/fd/{}", fd) : "");
+  }
+  return paths;
 }
 
 void pin_to_cpu(int rank) {
@@ -42,12 +51,18 @@ void pin_to_cpu(int rank) {
 // Writes the DLCP_STATS_FILE that the user asked for: a copy of `from`, which the plugin has
 // written for the report.
 void keep_stats_file(const std::string& from, const std::string& to) {
-  if (to.empty() || from.empty()) return;
+  if (to.empty()) return;
   const std::string name = file_name_of(to, {{'p', std::to_string(getpid())}, {'h', host_name()}});
   std::error_code failed;
   std::filesystem::copy_file(from, name, std::filesystem::copy_options::overwrite_existing, failed);
   if (failed)
     fmt::print(stderr, "dlcp bench: cannot write DLCP_STATS_FILE {}: {}\n", name, failed.message());
+}
+
+bool is_written(const std::string& path) {
+  std::error_code missing;
+  const auto bytes = std::filesystem::file_size(path, missing);
+  return !missing && bytes > 0;
 }
 
 // Sets the environment that the plugin in this process reads.
@@ -64,16 +79,10 @@ void set_environment(const BenchCase& c, int rank) {
 }  // namespace
 
 LocalRanks::LocalRanks(const BenchCase& bench_case, SharedArea& shared)
-    : case_(bench_case), shared_(shared), directory_(make_directory()) {}
-
-LocalRanks::~LocalRanks() {
-  children_.kill_all();
-  std::error_code ignored;
-  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
-}
+    : case_(bench_case), shared_(shared) {}
 
 int LocalRanks::run(int rank, int line) {
-  const std::string stats = directory_.empty() ? "" : fmt::format("{}/{}", directory_, rank);
+  const std::vector<std::string> stats = make_unnamed_files(case_.plugins.size());
   Control control(line, rank, case_.ranks, case_.one_host, shared_);
   const char* const wanted = std::getenv("DLCP_STATS_FILE");
   const std::string users_file = wanted != nullptr ? wanted : "";
@@ -83,11 +92,9 @@ int LocalRanks::run(int rank, int line) {
     if (case_.pin) pin_to_cpu(rank);
     set_environment(case_, rank);
     const RankResult result = run_rank(case_, control, stats);
-    std::size_t writer = 0;  // of several plugins, the first that has written counters
-    while (writer + 1 < case_.plugins.size() &&
-           !std::filesystem::exists(stats_file_of(stats, writer)))
-      writer++;
-    keep_stats_file(stats_file_of(stats, writer), users_file);
+    // Of several plugins, the first that has written counters.
+    const auto writer = std::ranges::find_if(stats, is_written);
+    if (writer != stats.end()) keep_stats_file(*writer, users_file);
     // Rank 0's host prints the report; on the other hosts a rank prints its own error.
     if (!case_.one_host && rank != 0 && !result.error.empty())
       fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);

@@ -12,8 +12,8 @@ namespace dlcp::cli {
 
 class LocalRanks {
  public:
+  // The destructor kills what still runs.
   LocalRanks(const BenchCase& bench_case, SharedArea& shared);
-  ~LocalRanks();  // kills what still runs
   LocalRanks(const LocalRanks&) = delete;
   LocalRanks& operator=(const LocalRanks&) = delete;
 
@@ -33,7 +33,6 @@ class LocalRanks {
 
   const BenchCase& case_;
   SharedArea& shared_;
-  std::string directory_;  // for the counters that the plugins write
   Children children_;
   std::map<int, std::size_t> child_of_;  // by rank
   std::map<int, Fd> lines_;              // this process's ends, by rank

@@ -1,7 +1,5 @@
 #include "cli/bench/rank/rank.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -16,7 +14,8 @@
 namespace dlcp::cli {
 namespace {
 
-void drive(const BenchCase& c, Control& control, const std::string& stats_file, RankResult& r) {
+void drive(const BenchCase& c, Control& control, const std::vector<std::string>& stats_files,
+           RankResult& r) {
   if (!c.plan_file.empty()) setenv("DLCP_PLAN", c.plan_file.c_str(), 1);
   // Empty in all other cases, so that the user's own settings have no effect here.
   setenv("DLCP_COLLNET_SWITCH", c.switch_name.c_str(), 1);
@@ -26,7 +25,7 @@ void drive(const BenchCase& c, Control& control, const std::string& stats_file, 
     plugins.push_back(std::make_unique<RankPlugin>(c, choice, control));
   try {
     for (std::size_t i = 0; i < plugins.size(); i++)
-      plugins[i]->open(stats_file_of(stats_file, i), r);
+      plugins[i]->open(stats_files[i], r);
     if (c.turns > 0)
       run_in_turns(c, plugins, control, r);
     else
@@ -56,11 +55,12 @@ std::map<std::string, std::int64_t> read_counters(const std::string& path) {
 
 }  // namespace
 
-RankResult run_rank(const BenchCase& c, Control& control, const std::string& stats_file) {
+RankResult run_rank(const BenchCase& c, Control& control,
+                    const std::vector<std::string>& stats_files) {
   RankResult r;
   r.rank = control.rank();
   try {
-    drive(c, control, stats_file, r);
+    drive(c, control, stats_files, r);
     if (c.check && r.wrong.bytes > 0) r.exit_code = ExitCode::kWrongData;
   } catch (const BenchError& e) {
     r.exit_code = e.exit_code();
@@ -74,16 +74,12 @@ RankResult run_rank(const BenchCase& c, Control& control, const std::string& sta
     r.error = e.what();
   }
   if (!r.error.empty() && r.error_at_ns == 0) r.error_at_ns = now_ns();
-  if (r.turns.empty()) r.counters = read_counters(stats_file);
+  if (r.turns.empty()) r.counters = read_counters(stats_files.front());
   // The first turns are the plugins' first ones, in the order of the plugins.
   for (std::size_t i = 0; i < std::min(c.plugins.size(), r.turns.size()); i++)
-    r.turns[i].counters = read_counters(stats_file_of(stats_file, i));
+    r.turns[i].counters = read_counters(stats_files[i]);
   control.send_result(r.encode());
   return r;
-}
-
-std::string stats_file_of(const std::string& first, std::size_t plugin) {
-  return first.empty() || plugin == 0 ? first : fmt::format("{}.{}", first, plugin);
 }
 
 RankResult& RankResult::operator+=(const RankResult& turn) {

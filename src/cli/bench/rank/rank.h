@@ -61,10 +61,9 @@ void run_latency(Session& session);
 void run_plan(Session& session);
 void run_all_reduce(Session& session);  // ring, allreduce
 
-// The file for the counters of one of several plugins; `first`: the first one's.
-std::string stats_file_of(const std::string& first, std::size_t plugin);
-
-// Runs the case and sends the result through `control`; never throws.
-RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);
+// Runs the case and sends the result through `control`; never throws. `stats_files`: for the
+// counters of each plugin; "": not wanted.
+RankResult run_rank(const BenchCase& bench_case, Control& control,
+                    const std::vector<std::string>& stats_files);
 
 }  // namespace dlcp::cli
