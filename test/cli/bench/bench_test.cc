@@ -29,6 +29,7 @@ TEST_CASE("bw carries every requested message and prints all promised numbers") 
   check_clean(run);
   const auto json = run.json();
   CHECK(json["messages"] == 50);
+  CHECK(json["samples"] == 50);
   CHECK(json["bytes"] == 50 * 100003);
   for (const char* key : {"mode", "ranks", "size", "inflight", "channels", "loss", "seconds",
                           "mean_burst", "plugin_path"})

@@ -188,6 +188,14 @@ TEST_CASE("if a rank fails during the turns, the one report has its error") {
   CHECK_FALSE(reports[0].turns);
 }
 
+TEST_CASE("without a turn in which both plugins have a rate there is no ratio") {
+  const auto reports =
+      make_turn_reports(two_plugins(2), in_turns({{0, 1}, {1, 0}, {1, 1}, {0, 0}}));
+  REQUIRE(reports.size() == 2);
+  CHECK_FALSE(reports[1].to_json()["ratios"].contains("bus_gbps"));
+  CHECK_THAT(turn_table(reports), !Contains("0.000-0.000"));
+}
+
 TEST_CASE("wrong data in one plugin's turn is that plugin's") {
   auto ranks = in_turns({{0, 1}, {1, 1}});
   ranks[1].turns[1].wrong = {4, 1};

@@ -66,11 +66,14 @@ void Stream::begin() {
     flow->set_limit(limit);
   for (auto& flow : recvs_)
     flow->set_limit(limit);
+  const std::int64_t ready_at = now_ns();
   s_.control.barrier();
   const std::int64_t now = now_ns();
   const double warmup = c_.iterations > 0 ? 0 : c_.warmup_seconds;
-  warm_at_ = now + static_cast<std::int64_t>(warmup * 1e9);
-  end_at_ = warm_at_ + static_cast<std::int64_t>(c_.seconds * 1e9);
+  // Without a warm-up every message counts, also those that another rank has sent before this rank
+  // reads the clock.
+  warm_at_ = warmup > 0 ? now + static_cast<std::int64_t>(warmup * 1e9) : ready_at;
+  end_at_ = now + static_cast<std::int64_t>((warmup + c_.seconds) * 1e9);
   first_at_ = last_at_ = now;
   first_cpu_ = cpu_time();
 }

@@ -119,11 +119,13 @@ std::string turn_table(const std::vector<Report>& reports) {
       "Gb/s", "ratio", "quartiles", "p50 us", "p99 us", "user", "kern.");
   for (const Report& r : reports) {
     const auto ratios = r.turns->ratios.find(key);
-    const Quartiles q = ratios != r.turns->ratios.end() ? ratios->second : Quartiles{};
+    const bool compared = ratios != r.turns->ratios.end();
+    const Quartiles q = compared ? ratios->second : Quartiles{};
     const std::string& settings = r.turns->settings;
-    text += fmt::format("\n{:<22.22} {:>7.2f} {:>6.3f} {:>11} {:>8} {:>8} {:>5.2f} {:>5.2f}",
+    text += fmt::format("\n{:<22.22} {:>7.2f} {:>6} {:>11} {:>8} {:>8} {:>5.2f} {:>5.2f}",
                         r.plugin_name + (settings.empty() ? "" : " " + settings), r.bus_gbps,
-                        q.median, fmt::format("{:.3f}-{:.3f}", q.low, q.high),
+                        compared ? fmt::format("{:.3f}", q.median) : "-",
+                        compared ? fmt::format("{:.3f}-{:.3f}", q.low, q.high) : "-",
                         in_us(r.times.percentile(0.5)), in_us(r.times.percentile(0.99)),
                         r.cpu_s_per_gib - r.kernel_s_per_gib, r.kernel_s_per_gib);
     if (r.wrong.bytes > 0) text += fmt::format("\n  wrong bytes: {}", r.wrong.bytes);
