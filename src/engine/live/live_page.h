@@ -15,11 +15,19 @@
 
 namespace dlcp::engine {
 
+struct LiveCount {
+  LiveText<32> name;  // "rx_packets"
+  std::uint64_t value = 0;
+};
+
 struct LiveDevice {
+  static constexpr std::size_t kCountsMax = 40;
+
   LiveText<32> name;                                          // "eth0"
   LiveText<64> address;                                       // "10.0.0.1"
   LiveText<32> datapath;                                      // "udp"
   std::array<std::uint64_t, core::kCounterCount> counters{};  // order: core::kCounterRows
+  std::array<LiveCount, kCountsMax> datapath_counts{};        // the first one without a name ends
 };
 
 // A communicator on one device, or the sums over all that have ended there.

@@ -116,6 +116,12 @@ void Monitor::show_device(const core::Endpoint& endpoint, const datapath::Datapa
   row.datapath = datapath_;
   row.address = datapath.describe(datapath.local_address());
   copy_counters(endpoint.counters(), row.counters);
+  auto shown = row.datapath_counts.begin();
+  for (const datapath::NamedCount& count : datapath.counts()) {
+    if (shown == row.datapath_counts.end()) break;
+    shown->name = count.name;
+    shown++->value = count.value;
+  }
   rows_->page().devices[*device_row_].write(row);
 }
 

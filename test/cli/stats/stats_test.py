@@ -87,7 +87,11 @@ class StatsTest(unittest.TestCase):
                 self.assertEqual(row["delivered_share"], 1)
                 self.assertLess(0, row["send"]["p50_s"])
                 self.assertLessEqual(row["send"]["p50_s"], row["send"]["p99_s"])
-                self.assertEqual(process["devices"][0]["datapath"], "udp")
+                device = process["devices"][0]
+                self.assertEqual(device["datapath"], "udp")
+                self.assertEqual(list(device["datapath_counters"]),
+                                 [name[len("udp."):] for name in explained if name.startswith("udp.")])
+                self.assertGreater(device["datapath_counters"]["rx_packets"], 0)
 
             table = dlcp("stats", *job.options())
             self.assertEqual(table.returncode, 0, table.stderr)

@@ -13,6 +13,10 @@
 #include <thread>
 
 #include "catch.h"
+#include "datapath/forwarding_datapath.h"
+#include "datapath/udp/udp_counters.h"
+#include "datapath/verbs/placement/placement_counters.h"
+#include "datapath/verbs/verbs_counters.h"
 #include "engine/live/live_file.h"
 #include "engine/live/monitor.h"
 #include "engine/memory_datapath.h"
@@ -288,6 +292,47 @@ TEST_CASE("a page without a row for each communicator says how many it lacks") {
     CHECK(rows->page().missing == 2);
   }
   CHECK(rows->page().missing == 0);
+}
+
+TEST_CASE("a device's row has the counters of its datapath, as many as fit") {
+  struct Counting : datapath::ForwardingDatapath {
+    explicit Counting(datapath::Datapath& inner) : ForwardingDatapath(inner) {}
+    std::vector<datapath::NamedCount> counts() const override { return all; }
+    std::vector<datapath::NamedCount> all = {{"rx_packets", 7}, {"tx_error_bad_destination", 1}};
+  };
+  test::MemoryDatapath memory(std::make_shared<test::Wire>(), 0);
+  Counting datapath(memory);
+  auto file = LiveFile::create("1");
+  REQUIRE(file.ok());
+  auto rows = std::make_shared<LiveRows>(std::move(file).value());
+  const core::Endpoint endpoint({}, datapath.local_address(), test::secrets_of(1));
+  Monitor monitor(rows, "lo", "udp");
+  monitor.show(time_from_ns(1), endpoint, datapath);
+  const auto row = rows->page().devices[0].read();
+  REQUIRE(row.has_value());
+  CHECK(row->datapath_counts[0].name.view() == "rx_packets");
+  CHECK(row->datapath_counts[0].value == 7);
+  CHECK(row->datapath_counts[1].name.view() == "tx_error_bad_destination");
+  CHECK(row->datapath_counts[2].name.view().empty());
+  datapath.all.assign(LiveDevice::kCountsMax + 1, {"more", 3});
+  monitor.show(time_from_ns(2), endpoint, datapath);
+  CHECK(rows->page().devices[0].read()->datapath_counts.back().value == 3);
+}
+
+TEST_CASE("a device's row has room for the counters of each datapath, and their names") {
+  const auto fits = [](const auto&... lists) {
+    std::size_t count = 0;
+    const auto add = [&](const auto& rows) {
+      for (const auto& row : rows) {
+        CHECK(row.name.size() < 32);
+        count++;
+      }
+    };
+    (add(lists), ...);
+    CHECK(count <= LiveDevice::kCountsMax);
+  };
+  fits(datapath::kUdpCounterRows);
+  fits(datapath::kVerbsCounterRows, datapath::kPlacementCounterRows);
 }
 
 TEST_CASE("rows are released, and a full page does no harm") {

@@ -22,6 +22,15 @@ Json counters_json(const std::array<std::uint64_t, core::kCounterCount>& counter
   return json;
 }
 
+Json datapath_counters_json(const engine::LiveDevice& device) {
+  Json json = Json::object();
+  for (const engine::LiveCount& count : device.datapath_counts) {
+    if (count.name.view().empty()) break;
+    json[std::string(count.name.view())] = count.value;
+  }
+  return json;
+}
+
 Json times_json(const DurationHistogram& histogram) {
   return {{"count", histogram.count()},
           {"p50_s", seconds(histogram.percentile(0.5))},
@@ -72,7 +81,8 @@ Json process_json(const ProcessSnapshot& process) {
     json["devices"].push_back({{"name", device.name.view()},
                                {"datapath", device.datapath.view()},
                                {"address", device.address.view()},
-                               {"counters", counters_json(device.counters)}});
+                               {"counters", counters_json(device.counters)},
+                               {"datapath_counters", datapath_counters_json(device)}});
   }
   for (const auto& row : process.communicators)
     json["communicators"].push_back(communicator_json(process, row));

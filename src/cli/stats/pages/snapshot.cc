@@ -30,6 +30,8 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
     clean(row.name);
     clean(row.address);
     clean(row.datapath);
+    for (engine::LiveCount& count : row.datapath_counts)
+      clean(count.name);
     process.devices.push_back(row);
   }
   for (const auto& slot : page.communicators) {
