@@ -26,7 +26,8 @@ TEST_CASE("a run file is read back as it was written") {
   Run run = MadeJob{}.runs()[3];
   run.host = "node \"7\"\n\xff";
   run.samples = {{"float32", 12, 1.25}};
-  run.buffers = "";
+  run.buffers = "\033]0;x\a";
+  run.kinds[0].function = "All\033[2JReduce";
   run.records[2].blocked_ns = 17;
   run.records[2].overlap_ns = 18;
   const auto read = read_run(write_run(run), "x");
@@ -34,6 +35,11 @@ TEST_CASE("a run file is read back as it was written") {
   CHECK(read.value().rank == 3);
   CHECK(read.value().ranks == 4);
   CHECK(read.value().communicators[0].id == 0xabc);
+  // Texts are printed, so control characters are replaced.
+  CHECK(read.value().host.find_first_of("\n\xff") == std::string::npos);
+  CHECK(read.value().buffers == "?]0;x?");
+  CHECK(read.value().kinds[0].function == "All?[2JReduce");
+  run.kinds[0].function = read.value().kinds[0].function;
   CHECK(read.value().kinds == run.kinds);
   CHECK(read.value().samples[0].ratio == 1.25);
   REQUIRE(read.value().records.size() == run.records.size());

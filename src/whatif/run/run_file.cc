@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "util/text/json_depth.h"
+#include "util/text/printable.h"
 
 namespace dlcp::whatif {
 namespace {
@@ -45,9 +46,9 @@ Number number(const Json& object, const char* name, std::int64_t least, std::int
 }
 
 std::string text(const Json& object, const char* name) {
-  auto value = object.at(name).get<std::string>();
+  const auto value = object.at(name).get<std::string>();
   if (value.size() > kNameMax) bad(fmt::format("{} has more than {} characters", name, kNameMax));
-  return value;
+  return printable(value);
 }
 
 const Json& list(const Json& object, const char* name, std::size_t most) {
@@ -121,11 +122,11 @@ Run read_object(const Json& json) {
   run.ranks = number<std::uint32_t>(json, "ranks", 1, kRanksMax);
   if (run.rank >= static_cast<std::int64_t>(run.ranks))
     bad(fmt::format("rank {} does not exist among {} ranks", run.rank, run.ranks));
-  run.host = json.at("host").get<std::string>().substr(0, 256);
+  run.host = printable(json.at("host").get<std::string>().substr(0, 256));
   run.pid = number<std::int64_t>(json, "pid", 0, kTimeMax);
   run.collectives = number<std::uint64_t>(json, "collectives", 0, kTimeMax);
   run.starts = text(json, "starts");
-  run.buffers = json.at("buffers").get<std::string>().substr(0, 512);
+  run.buffers = printable(json.at("buffers").get<std::string>().substr(0, 512));
   run.compressed_bytes = number<std::uint64_t>(json, "compressed_bytes", 0, kTimeMax);
   run.compressed_wire_bytes = number<std::uint64_t>(json, "compressed_wire_bytes", 0, kTimeMax);
   for (const Json& one : list(json, "communicators", kListMax))
