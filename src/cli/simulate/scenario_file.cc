@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -79,6 +80,8 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
     if (!contender)
       refuse(one, fmt::format("'{}' is not a transport", name),
              "give one or more of " + contender_names());
+    if (std::ranges::find(made, *contender) != made.end())
+      refuse(one, fmt::format("'{}' is given twice", name), "give each transport once");
     made.push_back(*contender);
   };
   if (!node.IsSequence())

@@ -103,6 +103,8 @@ TEST_CASE("an impossible scenario is refused with its line and the valid values"
   CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
              Contains("line 3: 'tcp' is not a transport; give one or more of dlcp, nscc, dctcp, "
                       "pfabric, pias, ndp, roce"));
+  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, dctcp, dlcp]\n"),
+             Contains("line 3: 'dlcp' is given twice"));
   CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("give roce or udp"));
   CHECK_THAT(refusal(kFabric + load + "mtu: 99999\n"), Contains("give 1280 to 9000"));
   CHECK_THAT(refusal(kFabric + load + "routing: random\n"), Contains("give hash or adaptive"));
