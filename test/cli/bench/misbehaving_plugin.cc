@@ -1,8 +1,8 @@
 // The reference TCP plugin with one fault, chosen by MISBEHAVE, to test whether `dlcp bench`
 // detects it. flip: a byte changes; swap: two blocks of 1 KiB are exchanged; swap_messages: two
 // messages are exchanged; hang: requests no longer complete; overrun: a byte is written behind the
-// receive buffer; late: a byte is written to a receive buffer after its data was used. Also crash
-// and refuse.
+// receive buffer; late: a byte is written to a receive buffer after its data was used;
+// unanswered: no connection opens. Also crash and refuse.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -68,6 +68,12 @@ ResultCode test(void* request, int* done, int* sizes) {
   return result;
 }
 
+ResultCode connect(void* ctx, int device, void* handle, void** comm, NetDeviceHandle** at) {
+  *comm = nullptr;
+  return g_fault == "unanswered" ? ResultCode::kSuccess
+                                 : g_real->connect(ctx, device, handle, comm, at);
+}
+
 ResultCode init(void** ctx, std::uint64_t id, NetCommConfigV11* config, DebugLogger logger,
                 ProfilerCallback profiler) {
   void* library = dlopen(REFERENCE_TCP, RTLD_NOW | RTLD_LOCAL);
@@ -77,6 +83,7 @@ ResultCode init(void** ctx, std::uint64_t id, NetCommConfigV11* config, DebugLog
   ncclNetPlugin_v11 = *g_real;
   ncclNetPlugin_v11.name = "MISBEHAVING";
   ncclNetPlugin_v11.init = init;
+  ncclNetPlugin_v11.connect = connect;
   ncclNetPlugin_v11.isend = isend;
   ncclNetPlugin_v11.irecv = irecv;
   ncclNetPlugin_v11.test = test;

@@ -1,13 +1,29 @@
 #include "cli/bench/rank/links.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include <array>
 #include <cstring>
 
 #include "cli/bench/modes/modes.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
+namespace {
+
+// After a pass over the connections that opened none. A rank that waits for a late or lost host
+// must not keep a processor busy until the time-out.
+void rest_after(std::int64_t opened_at) {
+  constexpr std::int64_t kPatienceNs = 10'000'000;
+  constexpr timespec kNap{0, 1'000'000};
+  if (now_ns() - opened_at < kPatienceNs)
+    ::sched_yield();
+  else
+    ::nanosleep(&kNap, nullptr);
+}
+
+}  // namespace
 
 int Links::device_of(const Wire& wire) const {
   return (first_device_ + wire.channel) % devices_;
@@ -44,6 +60,7 @@ void Links::connect(const std::vector<std::string>& handles) {
     std::memcpy(mine[i].data(), theirs.data() + link.ordinal * nccl::kHandleBytes,
                 nccl::kHandleBytes);
   }
+  std::int64_t opened_at = now_ns();  // the last one
   for (std::size_t left = links_.size(); left > 0;) {
     for (std::size_t i = 0; i < links_.size(); i++) {
       Link& link = links_[i];
@@ -54,10 +71,11 @@ void Links::connect(const std::vector<std::string>& handles) {
         require(net_.accept(listens_[i], &link.comm), "accept");
       if (link.comm == nullptr) continue;
       left--;
+      opened_at = now_ns();
       control_.shared().rank(control_.rank()).activity++;
     }
     control_.alive(0);
-    if (left > 0) sched_yield();
+    if (left > 0) rest_after(opened_at);
   }
 }
 
