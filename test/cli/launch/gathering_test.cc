@@ -79,8 +79,7 @@ TEST_CASE("ranks with the same options meet") {
   CHECK(outcome[1] == "");
 }
 
-TEST_CASE(
-    "the ranks' connections have short segments, which pass after the path's MTU has shrunk") {
+TEST_CASE("the ranks' connections survive a path that shrinks, and end when a host vanishes") {
   const int port = free_port();
   int line = -1;
   std::thread one([&] {
@@ -90,12 +89,16 @@ TEST_CASE(
   one.join();
   REQUIRE(lines.size() == 2);
   for (const int fd : {line, lines[1]}) {
-    int bytes = 0, at_once = 0;
+    int bytes = 0, at_once = 0, probed = 0, silent_seconds = 0;
     socklen_t length = sizeof bytes;
     REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length) == 0);
     REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, &length) == 0);
     CHECK(bytes <= 536);
+    REQUIRE(::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &probed, &length) == 0);
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &silent_seconds, &length) == 0);
     CHECK(at_once != 0);
+    CHECK(probed != 0);
+    CHECK(silent_seconds == 60);
     close(fd);
   }
 }

@@ -21,7 +21,8 @@ struct Frame {
   std::string body;
 };
 
-// Prepares a TCP socket for frames, before it connects or listens: short segments, sent at once.
+// Prepares a TCP socket for frames, before it connects or listens: short segments, sent at once,
+// and an end after two minutes without a sign of the other host.
 void prepare_for_frames(int fd);
 
 // Returns false if the other side has closed the connection.
