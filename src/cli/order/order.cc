@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -48,7 +49,7 @@ Examples
 
 Exit codes
   0 done   2 usage error, or a file that cannot be read or written
-  3 a host was lost   4 not all ranks connected in time)";
+  3 no host answers, or rank 0 was lost   4 not all ranks connected in time)";
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
@@ -131,6 +132,11 @@ ExitCode run(const OrderOptions& options) {
   how.seed = options.seed;
   const auto& hosts = found.discovery.fabric.hosts;
   const auto silent = std::ranges::count_if(hosts, &fabric::Host::silent);
+  if (found.measured && hosts.size() > 1 && silent == std::ssize(hosts))
+    throw BenchError(ExitCode::kTransport,
+                     "no host answers the probes of another one (UDP), so nothing was measured; "
+                     "check firewalls with `dlcp doctor --peer`, or choose another interface with "
+                     "--interface");
   if (!options.mesh.empty())
     how.mesh = value_or_throw(
         order::parse_mesh(options.mesh, static_cast<int>(hosts.size()) - static_cast<int>(silent)));

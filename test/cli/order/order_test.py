@@ -81,6 +81,11 @@ class Simulated(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("make 3 nodes, but there are 8", done.stderr)
 
+    def test_a_network_in_which_no_host_answers_gives_no_order(self):
+        done = order("--simulate", "hosts=8,silent=8")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("no host answers", done.stderr)
+
     def test_few_hosts(self):
         for hosts in (1, 2, 3):
             self.assertTrue(simulate(f"hosts={hosts}")["kept"])

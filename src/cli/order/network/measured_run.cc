@@ -183,6 +183,9 @@ AgentAnswer MeasuredRun::await(std::size_t host, std::int64_t deadline) {
     fmt::print(stderr, "dlcp order: lost the connection to {}{}\n", hosts_[host].name,
                frame && frame->type == FrameType::kStop ? ": " + frame->body : "");
   }
+  if (!line.gone)
+    fmt::print(stderr, "dlcp order: {} has not answered for {} s\n", hosts_[host].name,
+               kAnswerNs / 1'000'000'000);
   line.gone = true;
   return {};
 }
