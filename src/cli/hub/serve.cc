@@ -169,14 +169,10 @@ class MetricsFile {
 // Before any thread begins, so that all threads of the process inherit the processors.
 Status choose_processors(const std::vector<int>& processors) {
   if (processors.empty()) return Unit{};
-  for (const int processor : processors) {
-    if (processor < 0 || processor >= kProcessorsMax)
-      return usage(fmt::format("--cpus {}", processor),
-                   "`nproc --all` prints the number of processors");
+  for (const int processor : processors)
     if (std::ranges::count(processors, processor) > 1)
       return usage(fmt::format("--cpus names processor {} twice", processor),
                    "each processor has one thread");
-  }
   const std::vector<int> refused = bind_to(processors);
   if (refused.empty()) return Unit{};
   return Error{ErrorCode::kSystem,
@@ -281,7 +277,7 @@ void add_serve(CLI::App& app, ExitCode& exit_code) {
            "Memory of all jobs together; each job uses its DLCP_COLLNET_MEMORY; default 4G");
   add_count(verb, "--jobs", options->front.jobs_max, {1, 4096},
             "Limit of concurrent jobs; default 64");
-  add_numbers(verb, "--cpus", options->processors,
+  add_numbers(verb, "--cpus", options->processors, {0, kProcessorsMax - 1},
               "Processors (2,3), with a thread for each; default: one thread on any processor");
   add_flag(verb, "--lock-memory", options->lock_memory,
            "Lock the memory that jobs have touched, so that it is not paged out; if --cpus "

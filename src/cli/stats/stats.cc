@@ -53,16 +53,14 @@ ExitCode stats(const StatsOptions& options) {
       return fail(written.error(), ExitCode::kUsage);
     return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
   }
-  if (processes.empty() && problems.empty()) {
-    return fail({ErrorCode::kSystem, "no running process uses the plugin",
-                 "only root sees the processes of other users"},
-                ExitCode::kTransport);
-  }
-  if (processes.empty()) return ExitCode::kTransport;
+  if (processes.empty() && problems.empty())
+    fail({ErrorCode::kSystem, "no running process uses the plugin",
+          "only root sees the processes of other users"},
+         ExitCode::kTransport);
   fmt::print("{}", options.json    ? to_json(processes)
                    : options.paths ? to_path_table(processes)
                                    : to_table(processes));
-  return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
+  return problems.empty() && !processes.empty() ? ExitCode::kOk : ExitCode::kTransport;
 }
 
 }  // namespace

@@ -32,7 +32,11 @@ class CommandLine(unittest.TestCase):
                 (["doctor", "--per", "B"],
                  "dlcp doctor: there is no option --per; did you mean --peer? (dlcp doctor --help)"),
                 (["stats", "--jsn"], "dlcp stats: there is no option --jsn; did you mean --json? (dlcp stats --help)"),
-                (["doctor", "--strict", "B"], "dlcp doctor: unexpected argument 'B' (dlcp doctor --help)")):
+                (["doctor", "--strict", "B"], "dlcp doctor: unexpected argument 'B' (dlcp doctor --help)"),
+                (["bench", "--size"], "dlcp bench: --size needs a value (dlcp bench --help)"),
+                (["bench", "--size", "1", "--size", "2", "--size", "3"],
+                 "dlcp bench: --size is given 3 times; give it once (dlcp bench --help)"),
+                (["stats", "--pid"], "dlcp stats: --pid needs a value (dlcp stats --help)")):
             code, out, error = dlcp(*arguments)
             self.assertEqual((code, out, error.strip()), (2, "", said))
 
@@ -48,6 +52,9 @@ class CommandLine(unittest.TestCase):
                 (["doctor", "--peer", "no-such-host.invalid"], ("no-such-host.invalid", "resolves")),
                 (["bench", "--ranks", "100000"], ("--ranks 100000", "at most 512")),
                 (["bench", "--seconds", "nan"], ("--seconds", "'nan'")),
+                (["stats", "--pid", "1,x"], ("--pid", "'x'", "1..2147483647")),
+                (["stats", "--pid", "99999999999"], ("--pid", "'99999999999'", "1..2147483647")),
+                (["stats", "--pid", "-1"], ("--pid", "'-1'", "1..2147483647")),
                 (["bench", "--size", "4KX"], ("--size", "'4KX'", "1MiB")),
                 (["traffic-class", "--budget", "0.01", "--type", "fp64"], ("--type", "'fp64'", "fp32")),
                 (["traffic-class", "--budget", "nan"], ("--budget", "'nan'", "1%")),

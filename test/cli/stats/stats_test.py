@@ -176,6 +176,8 @@ class StatsTest(unittest.TestCase):
         self.assertEqual(none.returncode, 3)
         self.assertIn("process 1 does not use the plugin", none.stderr)
         self.assertEqual(none.stdout, "")
+        none = dlcp("stats", "--json", "--pid", "1")
+        self.assertEqual((none.returncode, json.loads(none.stdout)), (3, {"processes": []}))
         self.assertEqual(dlcp("exact", "--user", "no-such-user-of-this-host", "--dry-run").returncode, 2)
         self.assertEqual(dlcp("exact", "--all", "--pid", "1").returncode, 2)
         self.assertEqual(dlcp("stats", "--json", "--prometheus").returncode, 2)

@@ -57,8 +57,15 @@ CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<s
 }
 
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
-                         const std::string& help) {
-  return verb.add_option(name, values, help)->delimiter(',');
+                         Range<int> range, const std::string& help) {
+  const auto check = [range](const std::string& text) {
+    const auto value = parse_signed(text);
+    return value && *value >= range.least && *value <= range.most
+               ? ""
+               : fmt::format("'{}' is not valid; give {}..{}", text.substr(0, 80), range.least,
+                             range.most);
+  };
+  return verb.add_option(name, values, help)->delimiter(',')->check(check);
 }
 
 bool given(const CLI::Option* option) {

@@ -32,8 +32,6 @@ CLI::Option* add_texts(CLI::App& verb, const std::string& name, std::vector<std:
 // An option that may be given several times, each time with one value.
 CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
                           const std::string& help);
-CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
-                         const std::string& help);
 
 bool given(const CLI::Option* option);
 void exclude_each_other(CLI::Option* one, CLI::Option* other);
@@ -47,6 +45,9 @@ struct Range {
   T most;
 };
 
+// Numbers, separated by commas.
+CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
+                         Range<int> range, const std::string& help);
 CLI::Option* add_count(CLI::App& verb, const std::string& name, Range<std::int64_t> range,
                        std::function<void(std::int64_t)> store, const std::string& help);
 // A number without a unit is in seconds.

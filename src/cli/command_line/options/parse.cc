@@ -9,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line/options/help.h"
@@ -48,6 +49,18 @@ std::string unexpected_word(const CLI::App& app) {
   return words.empty() ? "" : option != words.end() ? *option : words.front();
 }
 
+// Of an option without a value, or with too many: CLI11's text is "--size: 1 required TEXT
+// missing", or "--size: At Most 1 required but received 2".
+std::string mismatch(const std::string& text) {
+  constexpr std::string_view kReceived = " received ";
+  const std::string option = text.substr(0, text.find(':'));
+  if (text.ends_with(" missing")) return option + " needs a value";
+  const std::size_t at = text.rfind(kReceived);
+  return at == text.npos ? text
+                         : fmt::format("{} is given {} times; give it once", option,
+                                       text.substr(at + kReceived.size()));
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& words) {
   const auto parsed = app.get_subcommands();
@@ -72,6 +85,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     what = word.starts_with("-")
                ? fmt::format("there is no option {}{}", name, did_you_mean(name, options_of(*verb)))
                : fmt::format("unexpected argument '{}'", word);
+  } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    what = mismatch(what);
   }
   return fmt::format("{}: {} ({} --help)", program, what, program);
 }
