@@ -25,6 +25,9 @@ struct Config {
   std::size_t receive_capacity_bytes = std::size_t{256} << 10;
   // Number of local entropy values, 1..256.
   std::size_t paths = 16;
+  // The datapath can send packets without DSCP and ECN, and reports both of received packets. Then
+  // packets go without them to hosts that only such packets reach.
+  bool can_unmark = false;
   // Bytes that the datapath can send as one unit (UDP GSO); 0 if it has no such unit.
   std::size_t unit_bytes = 0;
   // Packets that leave together on one path, 1..64; 0: derived from the send rate.

@@ -249,6 +249,9 @@ void Endpoint::on_timeout(Time now) {
       continue;
     }
     parts_->lifecycle.change(now, slot.token, [&] { slot.party.on_timeout(now); });
+    const auto* association = slot.party.send_association();
+    if (association != nullptr && association->needs_unmarked())
+      parts_->lifecycle.unmark(association->peer_address());
   }
 }
 
@@ -315,6 +318,7 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     if (full) break;
   }
   parts.agenda.end_call();
+  parts.commons.unmarked_peers.apply(out.first(count));
   return count;
 }
 

@@ -39,9 +39,10 @@ struct Event {
     kReceiveDone,  // every byte is placed, or zero if it was lost within the licence
     kClosed,       // the connection is dead; its requests get no further events
     kDeclined,     // the peer that was invited to connect to a listener refuses
+    kUnmarked,     // packets to `peer` go without DSCP and ECN, as only such packets were answered
   };
   Kind kind = Kind::kClosed;
-  ConnectionId connection = 0;  // kDeclined: the listener
+  ConnectionId connection = 0;  // kDeclined: the listener; kUnmarked: 0
   RequestId request = 0;
   std::size_t bytes = 0;         // length of the message
   std::size_t lost = 0;          // bytes of the message that were lost and are zeros; kReceiveDone
@@ -49,7 +50,7 @@ struct Event {
   std::vector<ByteRange> holes;  // the lost ranges, ascending
   std::span<const std::byte> memory;  // of the message; kSendDone only
   Error error;                        // kClosed and kDeclined
-  wire::EndpointAddress peer;         // kClosed only
+  wire::EndpointAddress peer;         // kClosed and kUnmarked
   bool proven = true;                 // kDeclined only: false if the peer does not have the site's
                                       // secret
   bool ends_alone = false;            // kClosed only: the other connections of the context

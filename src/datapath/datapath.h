@@ -29,6 +29,7 @@ struct Limits {
   // Variation of round-trip times that the hosts cause, given how arrival times are measured.
   // Congestion control must ignore variations below it.
   Duration host_delay{0};
+  bool can_unmark = false;  // TxPacket::unmarked has an effect; RxPacket reports DSCP and ECN
 };
 
 // One counter of a datapath. The value of an on/off state is 1 or 0.

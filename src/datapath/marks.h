@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dlcp/traffic_class.h"
+#include "wire/packet.h"
 
 namespace dlcp::datapath {
 
@@ -15,6 +16,10 @@ constexpr ClassMarks default_tos() {
   for (const TrafficClassRow& row : kTrafficClasses)
     tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
   return tos;
+}
+
+constexpr std::uint8_t tos_of(const ClassMarks& marks, const wire::TxPacket& packet) {
+  return packet.unmarked ? 0 : marks[static_cast<std::size_t>(packet.traffic_class)];
 }
 
 }  // namespace dlcp::datapath

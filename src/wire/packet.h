@@ -64,6 +64,7 @@ struct TxPacket {
   std::array<std::byte, kMaxHeaderBytes> header;  // the first header_bytes are sent
   std::uint8_t header_bytes = 0;
   TrafficClass traffic_class = TrafficClass::kControl;
+  bool unmarked = false;  // without the DSCP and ECN of its class
   PathIndex path = 0;
   // Sent after the header: part of registered memory, or of a frame that core keeps until the next
   // poll_transmit.
@@ -78,6 +79,8 @@ struct RxPacket {
   Ecn ecn = Ecn::kNotEct;
   std::uint8_t dscp = 0;
   HostAddress source;  // reported by the network
+
+  bool unmarked() const { return dscp == 0 && ecn == Ecn::kNotEct; }
 };
 
 }  // namespace dlcp::wire

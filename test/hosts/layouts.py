@@ -12,6 +12,7 @@ class Case:
     meanwhile: object = None      # called once the ranks send data
     check: object = None          # called after DLCP has run; returns an error text, or None
     refused_with: tuple = ()      # DLCP cannot work here: words that its error must contain
+    says: tuple = ()              # words that the log must contain although DLCP works
     timeout: int = 25
     wrap: tuple = ()              # command in front of each rank
     wrap_b: tuple = ()            # command in front of the rank on host b alone

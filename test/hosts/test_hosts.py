@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import changes  # noqa: E402,F401 pylint: disable=unused-import
+import marks  # noqa: E402,F401 pylint: disable=unused-import
 import rig  # noqa: E402
 import surroundings  # noqa: E402,F401 pylint: disable=unused-import
 from layouts import LAYOUTS  # noqa: E402
@@ -92,6 +93,9 @@ def judge(case, tcp, code, said):
         return f"the error lacks {missing}: {said[-400:]}" if missing else None
     if code != 0:
         return f"TCP works, DLCP does not: {said[-400:]}" if tcp == 0 else None
+    missing = [word for word in case.says if word not in said]
+    if missing:
+        return f"the log lacks {missing}: {said[-400:]}"
     return case.check() if case.check else None
 
 

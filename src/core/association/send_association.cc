@@ -276,6 +276,14 @@ void SendAssociation::report_window(Time now) const {
   config_.tell({now, peer_token(), "window after losses or silence, in packets:", packets});
 }
 
+// Networks that drop packets by their DSCP or ECN do so from the start. These rounds take a quarter
+// of a second, in which a congested queue delivers something.
+bool SendAssociation::needs_unmarked() const {
+  constexpr unsigned kRounds = 5;
+  return config_.can_unmark && window_.delivered_at() == Time{} &&
+         prober_.size().rounds_carried() >= kRounds;
+}
+
 // ---- time ----
 
 ProbeClock::Terms SendAssociation::probe_terms() const {

@@ -140,6 +140,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
   bool has_in_flight() const { return window_.in_flight() > 0; }
+  // The peer has never received data, although probes of the same size, of class control, arrive.
+  bool needs_unmarked() const;
   Time delivered_at() const { return window_.delivered_at(); }
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 

@@ -78,6 +78,7 @@ std::size_t SendAssociation::emit_placed(Time now, SendStream& stream, const Chu
     wire::set_placed_target(target, packet);
     packet.payload = {at, payload_bytes};
     packet.traffic_class = traffic_class;
+    packet.unmarked = false;
     packet.path = way->path;
     packet.destination = &open_.peer;
     target.address += payload_bytes;

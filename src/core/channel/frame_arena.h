@@ -28,6 +28,7 @@ class FrameArena {
     out.header_bytes = 0;
     out.payload = buffer;
     out.traffic_class = TrafficClass::kControl;
+    out.unmarked = false;
     out.path = path;
     out.destination = &to;
   }

@@ -39,6 +39,7 @@ class FrameWriter {
     out.path = header.path;
     if (protection == wire::Protection::kEncrypted) encrypt(number, out);
     out.traffic_class = header.traffic_class;
+    out.unmarked = false;
     out.destination = &to;
   }
 
@@ -53,6 +54,7 @@ class FrameWriter {
       packet.header_bytes = wire::kDataHeaderBytes;
       packet.payload = {at, payload_bytes};
       packet.traffic_class = header.traffic_class;
+      packet.unmarked = false;
       packet.path = header.path;
       packet.destination = &to;
       at += payload_bytes;

@@ -16,8 +16,8 @@ class Strays {
   using Frame = std::variant<wire::Refuse, wire::CloseAck, wire::Welcome>;
 
   void push(const Frame& frame, const wire::Key& key, std::uint64_t sequence,
-            const wire::EndpointAddress& to, wire::PathIndex path) {
-    if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path});
+            const wire::EndpointAddress& to, wire::PathIndex path, bool unmarked = false) {
+    if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path, unmarked});
   }
   // Writes as many as fit; addresses stay valid until the next call.
   std::size_t emit(FrameArena& arena, std::span<wire::TxPacket> out) {
@@ -27,7 +27,8 @@ class Strays {
     std::size_t count = 0;
     for (const Stray& stray : leaving_) {
       const auto emit_one = [&](const auto& frame) {
-        arena.emit(frame, stray.key, stray.sequence, stray.path, stray.to, out[count++]);
+        arena.emit(frame, stray.key, stray.sequence, stray.path, stray.to, out[count]);
+        out[count++].unmarked = stray.unmarked;
       };
       std::visit(emit_one, stray.frame);
     }
@@ -43,6 +44,7 @@ class Strays {
     std::uint64_t sequence = 0;
     wire::EndpointAddress to;
     wire::PathIndex path = 0;
+    bool unmarked = false;
   };
 
   RingQueue<Stray> waiting_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/channel/strays.h"
+#include "core/channel/unmarked_peers.h"
 #include "core/config.h"
 #include "core/congestion/endpoint_rate.h"
 #include "core/counters.h"
@@ -50,6 +51,7 @@ struct Commons {
   EndpointRate rate;
   UnpostedPool unposted;
   Strays strays;
+  UnmarkedPeers unmarked_peers;
   LinkTable links;
   PlacementBatch placements;
 };

@@ -147,6 +147,7 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
     stream.move_to(arrival.now, associations_.after(stream.association(), stream.counters()));
     slot.association = stream.association().token();
   }
+  if (stream.handshake().needs_unmarked()) lifecycle_.unmark(stream.peer_address());
   stream.association().heard_on(arrival.packet.path);
   lifecycle_.begin_streams(arrival.now, stream.association());
   lifecycle_.follow_up(arrival.now, slot);
@@ -273,6 +274,8 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
       return deliver<wire::Start>(packet, [&](auto& f) {
         const bool before = connection.started();
         connection.on_start(now, f, packet.path);
+        if (commons_.config.can_unmark && packet.unmarked())
+          commons_.unmarked_peers.add(connection.peer_address());
         if (!before && connection.started()) admission_.on_started(arrival.slot);
       });
     case wire::FrameType::kSentOnce:

@@ -103,6 +103,14 @@ void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
   serve_association(token);
 }
 
+void Lifecycle::unmark(const wire::EndpointAddress& peer) {
+  if (!commons_.unmarked_peers.add(peer)) return;
+  Event event;
+  event.kind = Event::Kind::kUnmarked;
+  event.peer = peer;
+  tell(std::move(event));
+}
+
 std::optional<Event> Lifecycle::poll_event() {
   if (events_.empty()) return std::nullopt;
   std::optional<Event> event = std::move(events_.front());

@@ -75,6 +75,9 @@ class Lifecycle {
   }
   void on_breach(Time now, std::uint64_t token, std::string_view invariant);
 
+  // Packets to the peer's host go without marks from now on.
+  void unmark(const wire::EndpointAddress& peer);
+
   void tell(Event event) { events_.push_back(std::move(event)); }
   std::optional<Event> poll_event();
 

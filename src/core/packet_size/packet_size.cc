@@ -28,7 +28,10 @@ void PacketSize::agree(std::uint32_t payload_bytes, std::size_t overhead) {
 }
 
 bool PacketSize::on_fruitless(Time now) {
-  if (answered_ == now_) rounds_ = 0;  // the size is not the reason
+  if (answered_ == now_) {  // the size is not the reason
+    rounds_ = 0;
+    ++rounds_carried_;
+  }
   // A single round may be lost for other reasons.
   if (rounds_ >= ProbeClock::kStalledAfter && answered_ != kNone) {
     now_ = answered_;

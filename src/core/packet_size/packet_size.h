@@ -34,7 +34,10 @@ class PacketSize {
   // and probes of all sizes are needed. Returns true if packets shrank now.
   bool on_fruitless(Time now);
   // Data packets arrive.
-  void on_progress() { rounds_ = 0; }
+  void on_progress() { rounds_ = rounds_carried_ = 0; }
+  // Rounds since then in which a probe of the current size was answered, although data packets do
+  // not arrive.
+  unsigned rounds_carried() const { return rounds_carried_; }
 
   // Shrunk packets try larger sizes from time to time. Use next_timeout() while there is data to
   // send.
@@ -64,8 +67,8 @@ class PacketSize {
   std::size_t count_ = 1;
   std::size_t now_ = 0;
 
-  unsigned rounds_ = 0;                        // rounds of probes since data packets stopped
-                                               // arriving
+  unsigned rounds_ = 0;  // of probes since data packets stopped arriving
+  unsigned rounds_carried_ = 0;
   std::size_t answered_ = kNone;               // largest size answered in these rounds
   std::array<Question, kSizesMax + 1> round_;  // of questions_ probes, the first asked_ were sent
   std::size_t questions_ = 0;

@@ -89,14 +89,14 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   Slot* slot = slots_.find(SenderName{hello->sender_token, hello->sender_address});
   if (slot == nullptr && door->listener == nullptr) {
     refuse(*hello, {0, wire::Refuse::Cause::kClosed, std::string(kListenerClosed)}, door->key,
-           packet.path);
+           packet);
     return;
   }
   if (encrypts(hello->protection) != encrypts(commons_.config.protection)) {
     refuse(*hello,
            {0, wire::Refuse::Cause::kSettings,
             "one of the two ranks encrypts payloads (DLCP_ENCRYPT), but the other does not"},
-           door->key, packet.path);
+           door->key, packet);
     return;
   }
   if (slot == nullptr) slot = open(now, *door->listener, *hello);
@@ -110,7 +110,7 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
     }
     const bool bundled = hello->membership.lanes > 1 && door->listener != nullptr;
     receiving->on_hello(
-        *hello, packet.path,
+        *hello, packet,
         bundled ? std::span<const wire::EndpointAddress>(door->listener->party.listener()->lanes)
                 : std::span<const wire::EndpointAddress>());
   } else if (slot->party.departed() != nullptr) {
@@ -192,9 +192,10 @@ void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
 }
 
 void Admission::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
-                       wire::PathIndex path) {
+                       const wire::RxPacket& packet) {
   with.destination = hello.sender_token;
-  commons_.strays.push(with, key, 0, hello.sender_address, path);
+  const bool unmarked = commons_.config.can_unmark && packet.unmarked();
+  commons_.strays.push(with, key, 0, hello.sender_address, packet.path, unmarked);
 }
 
 }  // namespace dlcp::core

@@ -43,7 +43,8 @@ class Admission {
     Slot* listener = nullptr;
   };
   std::optional<Door> find_door(Slot* slot, const wire::Hello& hello) const;
-  void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key, wire::PathIndex);
+  void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
+              const wire::RxPacket& packet);
   void make_room(Time now, Listener& listener);
   // Null for a repeated HELLO whose stream has ended.
   Slot* open(Time now, Slot& listener, const wire::Hello& hello);

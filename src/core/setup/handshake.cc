@@ -16,6 +16,10 @@ constexpr Duration kRoundLeast = 1ms;
 constexpr Duration kRoundMost = 1s;
 // Rounds in which a larger HELLO may still be answered after a smaller one was.
 constexpr unsigned kPatience = 4;
+// Some networks drop packets with a DSCP or with ECN. After this time without an answer each round
+// also sends a HELLO without them. Other addresses of the peer are tried after 500 ms
+// (engine/opening).
+constexpr Duration kMarkedPatience = 250ms;
 // A size that nearly every network passes. The first round tries only this size and the largest,
 // later rounds all sizes: a job opens thousands of connections at once, and nearly all networks
 // pass the full size.
@@ -42,6 +46,7 @@ void Handshake::lead(Time now, const AssociationName& name) {
   association_ = name;
   state_ = State::kHello;
   next_send_ = now;
+  unmarked_from_ = now + kMarkedPatience;
   pause_ = kFirstPause;
   rounds_ = 0;
   hello_at_.assign(config_.paths, 0);
@@ -78,6 +83,12 @@ std::uint32_t Handshake::wanted() const {
   return sizes_.back();
 }
 
+// The echo of a HELLO without marks is one more than that of the HELLO with marks before it.
+bool Handshake::answers_unmarked(std::uint32_t echo) const {
+  return std::ranges::find(hello_at_, echo) == hello_at_.end() &&
+         std::ranges::find(hello_at_, echo - 1) != hello_at_.end();
+}
+
 void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   if (state_ == State::kDone || state_ == State::kWaiting) return;
   if (joins_) return on_joined(welcome);
@@ -88,10 +99,12 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
                          (config_.protection == wire::Protection::kEncrypted);
   if (!sound) return;
   const bool first = answered_ == 0;
+  if (first) needs_unmarked_ = answers_unmarked(welcome.echo);
   const Duration took = now - wire::from_wire_time(welcome.echo, now);
   const Duration shortest = first ? took : std::min(terms_.round_trip, took);
   terms_.round_trip = std::clamp(shortest, kRoundLeast, kRoundMost);
-  const auto answered = std::find(hello_at_.begin(), hello_at_.end(), welcome.echo);
+  const std::uint32_t sent = welcome.echo - (first && needs_unmarked_ ? 1 : 0);
+  const auto answered = std::find(hello_at_.begin(), hello_at_.end(), sent);
   if (answered != hello_at_.end())
     start_path_ = static_cast<wire::PathIndex>(answered - hello_at_.begin());
   receiver_token_ = welcome.receiver_token;
@@ -138,21 +151,23 @@ void Handshake::on_started() {
   finish();
 }
 
-void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out) {
+void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out,
+                           Marks marks) {
   wire::Hello hello;
   hello.destination = wire::listener_token(target_.listener);
   hello.listener_number = target_.listener.number;
   hello.sender_token = token_;
   hello.sender_address = local_;
   hello.hello_bytes = size;
-  hello.echo = wire::wire_time(now);
+  hello_at_[path_] = wire::wire_time(now);
+  hello.echo = hello_at_[path_] + (marks == Marks::kNone ? 1 : 0);
   hello.protection = config_.protection;
   hello.membership = target_.membership;
   hello.association = association_.token;
   hello.receiver_association = association_.peer_token;
   hello.stream = association_.stream;
-  hello_at_[path_] = hello.echo;
   frames.emit(hello, target_.key, path_, target_.at, out);
+  out.unmarked = marks == Marks::kNone;
 }
 
 std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
@@ -183,6 +198,10 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
     if (count == out.size()) return count;
     ++next_size_;
     emit_hello(now, size, frames, out[count++]);
+  }
+  if (has_hello && answered_ == 0 && config_.can_unmark && now >= unmarked_from_) {
+    if (count == out.size()) return count;
+    emit_hello(now, kDatagramLeast, frames, out[count++], Marks::kNone);
   }
   next_size_ = 0;
   first_round_ = false;

@@ -51,10 +51,11 @@ class Handshake {
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started();
-  // The last frame was rejected (ICMP): sends it again soon, because the error may be forged.
+  // The last frame was rejected (ICMP): the error may be forged, or be about DSCP or ECN.
   void retry_soon(Time now) {
     if (state_ == State::kHello || state_ == State::kStart)
       next_send_ = std::min(next_send_, now + kFirstPause);
+    unmarked_from_ = std::min(unmarked_from_, now);
   }
 
   // Writes the frames that are due now, at most out.size(); returns their number.
@@ -64,6 +65,9 @@ class Handshake {
   const wire::Key& listener_key() const { return target_.key; }
   const wire::EndpointAddress& peer_address() const { return target_.at; }
   std::uint64_t receiver_token() const { return receiver_token_; }
+  // The listener has answered a HELLO without DSCP and ECN before the one with them that was sent
+  // together with it.
+  bool needs_unmarked() const { return needs_unmarked_; }
   // Other addresses of the listener, as announced in WELCOME.
   const std::vector<wire::EndpointAddress>& peer_lanes() const { return peer_lanes_; }
   // The token that frames are sent to: the listener's until it has answered.
@@ -79,7 +83,10 @@ class Handshake {
   void on_joined(const wire::Welcome& welcome);
   void finish();
   void agree_on(std::uint32_t datagram_bytes);
-  void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
+  enum class Marks : std::uint8_t { kOfClass, kNone };
+  void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out,
+                  Marks marks = Marks::kOfClass);
+  bool answers_unmarked(std::uint32_t echo) const;
   std::uint32_t wanted() const;
 
   const Config& config_;
@@ -93,6 +100,8 @@ class Handshake {
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
   std::size_t next_size_ = 0;         // sizes_ from this index on are due in this round
   bool first_round_ = true;
+  Time unmarked_from_ = kNever;  // from then on HELLO is also sent without marks
+  bool needs_unmarked_ = false;
   std::uint32_t answered_ = 0;  // largest size that a WELCOME has confirmed
   std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
   unsigned rounds_answered_ = 0;         // rounds of HELLO sent since the first WELCOME

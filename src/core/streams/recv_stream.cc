@@ -101,9 +101,10 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 
 // ---- from the network ----
 
-void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
+// The answer is sent as the HELLO was: with marks or without.
+void RecvStream::on_hello(const wire::Hello& hello, const wire::RxPacket& packet,
                           std::span<const wire::EndpointAddress> other_lanes) {
-  openings_.on_frame(path);
+  openings_.on_frame(packet.path);
   if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
@@ -112,8 +113,9 @@ void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
   }
   welcome.lanes.assign(other_lanes.begin(), other_lanes.end());
   // If HELLOs of several sizes arrive together, only the largest is answered.
-  if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
-  welcome_due_ = std::move(welcome);
+  auto& due = welcomes_due_[config_.can_unmark && packet.unmarked() ? 1 : 0];
+  if (due) welcome.hello_bytes = std::max(welcome.hello_bytes, due->hello_bytes);
+  due = std::move(welcome);
 }
 
 void RecvStream::start(Time now, std::uint32_t payload_bytes) {
@@ -346,10 +348,13 @@ std::size_t RecvStream::poll_transmit(FrameWriter& frames, std::span<wire::TxPac
   if (failed()) return 0;
   std::size_t count = 0;
   const wire::EndpointAddress& sender = association_->sender();
-  if (welcome_due_ || started_due_) association_->reply_on(openings_.next(config_.paths));
-  if (welcome_due_ && count < out.size()) {
-    frames.emit(*welcome_due_, association_->reply_path(), sender, out[count++]);
-    welcome_due_.reset();
+  if (welcomes_due_[0] || welcomes_due_[1] || started_due_)
+    association_->reply_on(openings_.next(config_.paths));
+  for (auto& due : welcomes_due_) {
+    if (!due || count == out.size()) continue;
+    frames.emit(*due, association_->reply_path(), sender, out[count]);
+    out[count++].unmarked = &due != &welcomes_due_.front();
+    due.reset();
   }
   if (started_due_ && count < out.size()) {
     const Grant& grant = association_->grant();

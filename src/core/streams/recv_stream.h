@@ -2,6 +2,7 @@
 // recv_queue holds the messages, lossy_receives decides about losses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ class RecvStream : public Stream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             MemoryKind kind, PlacementBatch& placements);
 
-  void on_hello(const wire::Hello& hello, wire::PathIndex path,
+  void on_hello(const wire::Hello& hello, const wire::RxPacket& packet,
                 std::span<const wire::EndpointAddress> other_lanes = {});
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
@@ -102,7 +103,8 @@ class RecvStream : public Stream {
   LossyReceives losses_;
   std::uint64_t ended_ = 0;  // messages below were complete at the last take_message_end()
 
-  std::optional<wire::Welcome> welcome_due_;
+  // To a HELLO with DSCP and ECN, and to one without them.
+  std::array<std::optional<wire::Welcome>, 2> welcomes_due_;
   bool started_due_ = false;
 };
 

@@ -96,8 +96,8 @@ std::size_t SimDatapath::send(std::span<const wire::TxPacket> packets) {
     frame->source_path = packet.path;
     frame->destination = place->host - 1;
     frame->destination_path = static_cast<wire::PathIndex>(packet.path % place->paths);
-    frame->dscp = row.dscp;
-    frame->ecn = row.ecn;
+    frame->dscp = packet.unmarked ? 0 : row.dscp;
+    frame->ecn = packet.unmarked ? Ecn::kNotEct : row.ecn;
     nic_.enqueue(events_.now(), std::move(frame));
     ++taken;
   }

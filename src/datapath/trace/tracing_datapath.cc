@@ -35,7 +35,7 @@ std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
     traced.at = now_;
     traced.sent = true;
     traced.path = packet.path;
-    traced.tos = tos_[static_cast<std::size_t>(packet.traffic_class)];
+    traced.tos = tos_of(tos_, packet);
     traced.bytes = static_cast<std::uint32_t>(packet.header_bytes + packet.payload.size());
     traced.peer = wire::host_of(*packet.destination);
     // A control frame is in the payload; its header is empty.

@@ -237,6 +237,7 @@ Limits UdpDatapath::limits() const {
   limits.burst_packets_max = sender_.gso_on() ? kUdpBurstPacketsMax : 1;
   limits.unit_bytes = sender_.gso_on() ? kUdpBurstBytesMax : 0;
   limits.receive_capacity_bytes = receive_capacity_bytes_;
+  limits.can_unmark = sockets_.front().reads_marks;
   return limits;
 }
 

@@ -35,10 +35,10 @@ bool forbid_fragmentation(int fd, IpFamily family) {
 void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
   const int fd = socket.fd.get();
   if (options.local_ip.family == IpFamily::kV4) {
-    set_option(fd, IPPROTO_IP, IP_RECVTOS, 1);
+    socket.reads_marks = set_option(fd, IPPROTO_IP, IP_RECVTOS, 1);
     if (options.reports_errors) set_option(fd, IPPROTO_IP, IP_RECVERR, 1);  // see refusal_reader.h
   } else {
-    set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+    socket.reads_marks = set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
     if (options.reports_errors) set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
   }
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);

@@ -27,6 +27,7 @@ struct UdpSocket {
   std::uint16_t port = 0;
   std::size_t receive_budget_bytes = 0;  // granted, in truesize
   bool gro_on = false;
+  bool reads_marks = false;   // DSCP and ECN of received packets are known
   bool unfragmented = false;  // packets carry DF, so a path's MTU can be probed
   bool gso_known = false;     // the kernel has UDP_SEGMENT; the route may still not support it
 };

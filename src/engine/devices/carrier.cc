@@ -29,6 +29,7 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.datagram_bytes_max = limits.datagram_bytes_max;
   config.receive_capacity_bytes = limits.receive_capacity_bytes;
   config.paths = limits.paths;
+  config.can_unmark = limits.can_unmark;
   config.unit_bytes = limits.unit_bytes;
   config.burst_packets_max = settings.burst_packets_max;
   config.peer_timeout = settings.peer_timeout;

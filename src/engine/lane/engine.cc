@@ -7,6 +7,7 @@
 
 #include "engine/host/clock.h"
 #include "engine/lane/hold.h"
+#include "engine/opening/peer_trouble.h"
 #include "engine/pump/card_placer.h"
 
 namespace dlcp::engine {
@@ -272,6 +273,8 @@ void Engine::on_event(Time now, const core::Event& event) {
     if (listeners_.decline(event, now)) notices_.log(LogLevel::kWarn, event.error.message());
     return;
   }
+  if (event.kind == core::Event::Kind::kUnmarked)
+    return notices_.log(LogLevel::kWarn, explain_unmarked(event.peer));
   Connection* connection = connections_.find(event.connection);
   if (connection == nullptr) return;
   if (event.kind == core::Event::Kind::kClosed) {

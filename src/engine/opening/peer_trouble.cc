@@ -94,8 +94,8 @@ Explanation explanation_of(const PeerTrouble& trouble) {
                         "and exit status",
                         kPorts)};
   return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
-                          "in one direction, or packets with DSCPs or ECN bits are dropped, or "
-                          "NAT changes addresses on the path: see that rank's log",
+                          "in one direction, or NAT changes addresses on the path: see that "
+                          "rank's log",
                           kPorts)};
 }
 
@@ -129,6 +129,18 @@ std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
   const auto [report, causes] = explanation_of(trouble);
   return LogLine{is_forbidden ? LogLevel::kWarn : LogLevel::kInfo,
                  fmt::format("cannot send to {}: {}; {}", trouble.peer, report, causes)};
+}
+
+std::string explain_unmarked(const wire::EndpointAddress& peer) {
+  PeerTrouble trouble;
+  if (const auto address = datapath::decode_device_address(peer))
+    trouble.host = to_string(address->ip);
+  return fmt::format(
+      "only packets without marks get through between this host and {}: the network drops packets "
+      "with a DSCP or with ECN bits. All packets to that host go without them from now on, so "
+      "switches cannot give them queues of their own or report congestion. Let firewalls, routers "
+      "and switches pass both, or choose other DSCPs (DLCP_CLASSES); {}",
+      trouble.host.empty() ? "a peer" : trouble.host, test_command(trouble));
 }
 
 PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& closed, Time now,

@@ -37,4 +37,7 @@ PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& cl
 std::optional<LogLine> refusal_of(const datapath::Datapath& datapath,
                                   const datapath::RefusedPeer& peer);
 
+// The warning that packets to this peer's host go without DSCP and ECN.
+std::string explain_unmarked(const wire::EndpointAddress& peer);
+
 }  // namespace dlcp::engine

@@ -28,6 +28,7 @@ struct Scene {
       const auto hello = wire::decode<wire::Hello>(packets[i].payload);
       sizes.push_back(hello ? static_cast<std::uint32_t>(packets[i].payload.size()) : 0);
       path = packets[i].path;
+      last_is_unmarked = packets[i].unmarked;
     }
     return sizes;
   }
@@ -48,6 +49,7 @@ struct Scene {
   FrameWriter frames_out{arena, channel};
   std::optional<Handshake> handshake;
   wire::PathIndex path = 0;  // of the last frame
+  bool last_is_unmarked = false;
 };
 
 using Sizes = std::vector<std::uint32_t>;
@@ -140,6 +142,69 @@ TEST_CASE("START takes the path of the HELLO that was answered, until another HE
   s.welcome(now + 1ms, 8972, 8972, now);
   CHECK(s.frames(now + 1ms) == Sizes{0});
   CHECK(s.path == 3);
+}
+
+namespace {
+
+// Sends HELLO until one goes without marks; returns the time of that one.
+Time until_unmarked(Scene& s) {
+  Time now = Scene::t0;
+  do {
+    now = s.handshake->next_timeout();
+    s.frames(now);
+  } while (!s.last_is_unmarked && now < Scene::t0 + 2s);
+  return now;
+}
+
+}  // namespace
+
+TEST_CASE("after 250 ms without an answer each round ends with a small HELLO without marks") {
+  Scene s;
+  s.config.can_unmark = true;
+  const Time now = until_unmarked(s);
+  CHECK(now >= Scene::t0 + 250ms);
+  CHECK(now < Scene::t0 + 300ms);
+  CHECK(s.frames(s.handshake->next_timeout()) ==
+        Sizes{8972, 8952, 8892, 4152, 1452, 1340, 1232, 548, 548});
+  CHECK(s.last_is_unmarked);
+}
+
+TEST_CASE("after a rejection, which may be about marks, the next round has a HELLO without them") {
+  Scene s;
+  s.config.can_unmark = true;
+  s.frames(Scene::t0);
+  s.handshake->retry_soon(Scene::t0 + 1ms);
+  s.frames(Scene::t0 + 6ms);
+  CHECK(s.last_is_unmarked);
+}
+
+TEST_CASE(
+    "an answer to the HELLO without marks, but none to the others, tells that marks are lost") {
+  Scene s;
+  s.config.can_unmark = true;
+  const Time now = until_unmarked(s);
+  const auto sent_on = s.path;
+  CHECK_FALSE(s.handshake->needs_unmarked());
+  s.welcome(now + 1ms, 548, 8972, now + 128ns);  // the echo is one unit more
+  CHECK(s.handshake->needs_unmarked());
+  s.welcome(now + 2ms, 8972, 8972, now);  // a late one
+  CHECK(s.handshake->needs_unmarked());
+  CHECK(s.frames(now + 2ms) == Sizes{0});
+  CHECK(s.path == sent_on);
+}
+
+TEST_CASE("if the HELLO with marks is answered first, the peer needs nothing without marks") {
+  Scene s;
+  s.config.can_unmark = true;
+  const Time now = until_unmarked(s);
+  s.welcome(now + 1ms, 1452, 8972, now);
+  s.welcome(now + 1ms, 548, 8972, now + 128ns);
+  CHECK_FALSE(s.handshake->needs_unmarked());
+}
+
+TEST_CASE("a datapath that cannot send without marks sends no such HELLO") {
+  Scene s;
+  CHECK(until_unmarked(s) >= Scene::t0 + 2s);
 }
 
 TEST_CASE("full checksums are used if either side wants them") {

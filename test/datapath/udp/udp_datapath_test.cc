@@ -74,6 +74,28 @@ TEST_CASE("each class keeps its own mark when classes alternate") {
   }
 }
 
+TEST_CASE("packets without marks leave beside packets of their class that have them") {
+  const IpFamily family = GENERATE(IpFamily::kV4, IpFamily::kV6);
+  const UdpOptions options = loopback_options(family);
+  const auto sender = open_datapath(options);
+  const auto receiver = open_datapath(options);
+  if (!sender || !receiver) return;
+  CHECK(sender->limits().can_unmark);
+  Packets packets(receiver->local_address());
+  for (std::size_t i = 0; i < 6; ++i)
+    packets.add(600, 0, TrafficClass::kExact);
+  std::vector<wire::TxPacket> all(packets.all().begin(), packets.all().end());
+  for (std::size_t i = 2; i < 4; ++i)
+    all[i].unmarked = true;
+  REQUIRE(sender->send(all) == all.size());
+  const auto arrivals = receive_count(*receiver, all.size());
+  REQUIRE(arrivals.size() == all.size());
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    CHECK(has_pattern(arrivals[i].bytes, i));
+    CHECK(arrivals[i].packet.unmarked() == (i == 2 || i == 3));
+  }
+}
+
 TEST_CASE("path i leaves from socket i and arrives at the peer's port i mod n") {
   UdpOptions options = many_sockets_options();
   options.paths = 40;

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "core/liveness/peer_errors.h"
+#include "datapath/address/device_address.h"
 
 namespace dlcp::engine {
 namespace {
@@ -40,9 +41,7 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
   const std::vector<Row> rows = {
       {silent(), "",
        "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
-       "one direction, or packets with DSCPs or ECN bits are dropped, or NAT changes addresses "
-       "on "
-       "the path: see that rank's log"},
+       "one direction, or NAT changes addresses on the path: see that rank's log"},
       {silent(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",
        "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
        "rank's log and exit status"},
@@ -142,6 +141,16 @@ class RefusingDatapath final : public datapath::Datapath {
   wire::EndpointAddress address_;
   datapath::PathReport report_;
 };
+
+TEST_CASE("the warning about a network that drops marks names the host, the effect and the test") {
+  datapath::DeviceAddress peer;
+  peer.ip = datapath::parse_ip_address("10.0.0.2").value();
+  peer.add(datapath::LocatorKind::kUdpPort, 50123);
+  const std::string text = explain_unmarked(encode(peer));
+  for (const char* part :
+       {"10.0.0.2", "DSCP", "ECN", "DLCP_CLASSES", "`dlcp doctor --peer 10.0.0.2`"})
+    CHECK(text.find(part) != text.npos);
+}
 
 TEST_CASE("the line about a refused peer names only the cause of the refused send") {
   const auto line_of = [](Kind kind) {

@@ -252,6 +252,7 @@ void Ledger::on_event(Time now, HostIndex host, const core::Event& event) {
   using Kind = core::Event::Kind;
   if (event.kind == Kind::kClosed) return closed(now, host, event);
   if (event.kind == Kind::kDeclined) return declined(now, host, event);
+  if (event.kind == Kind::kUnmarked) return;
   const Place place{event.request >> 32, event.request & 0xffffffffu};
   if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size())
     fail(now, place, "an event for an unknown request");

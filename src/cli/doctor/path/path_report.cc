@@ -99,14 +99,16 @@ std::string change(std::uint8_t sent, std::uint8_t seen) {
   return text;
 }
 
-// Connections need the class control to open, and the class exact for data.
+// Every job needs the classes control and exact. Without them the plugin sends all packets to this
+// host without marks.
 Finding judge_dropped(const MarkResult& mark) {
   const TrafficClassRow& row = row_of(mark.traffic_class);
   const bool needed =
       row.traffic_class == TrafficClass::kControl || row.traffic_class == TrafficClass::kExact;
-  return {"path_marks", needed ? Level::kFail : Level::kWarn,
-          fmt::format("class {}: packets with DSCP {}{} get no answer; packets without marks do",
-                      row.name, mark.sent >> 2, (mark.sent & kEcnBits) == 0 ? "" : " and ECN"),
+  return {"path_marks", Level::kWarn,
+          fmt::format("class {}: packets with DSCP {}{} get no answer; packets without marks do{}",
+                      row.name, mark.sent >> 2, (mark.sent & kEcnBits) == 0 ? "" : " and ECN",
+                      needed ? ", and jobs send all packets without marks" : ""),
           kDroppedFix};
 }
 

@@ -18,6 +18,7 @@ bool Link::swallowed(Time now, const Frame& frame) {
     const auto flow_class = flow_hash(frame, faults_.blackhole_seed) % 64;
     if (faults_.blackhole_classes >> flow_class & 1) return ++counters_.blackholed > 0;
   }
+  if (faults_.drops != nullptr && faults_.drops(frame)) return ++counters_.blackholed > 0;
   if (now > run_ends_) run_left_ = 0;
   if (run_left_ == 0 && rng_.chance(faults_.drop / faults_.drop_run)) {
     run_left_ = faults_.drop_run;

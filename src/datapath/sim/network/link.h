@@ -37,13 +37,14 @@ struct LinkFaults {
   // If bit c is set, flows of hash class c (flow_hash with blackhole_seed, modulo 64) are lost.
   std::uint64_t blackhole_classes = 0;
   std::uint64_t blackhole_seed = 0;
+  bool (*drops)(const Frame& frame) = nullptr;  // the policy of a firewall or router; null: none
 };
 
 struct LinkCounters {
-  std::uint64_t frames = 0;  // serialised, including frames that were lost afterwards
-  std::uint64_t bytes = 0;   // of those frames, on the wire
-  std::uint64_t lost = 0;    // random loss
-  std::uint64_t blackholed = 0;
+  std::uint64_t frames = 0;      // serialised, including frames that were lost afterwards
+  std::uint64_t bytes = 0;       // of those frames, on the wire
+  std::uint64_t lost = 0;        // random loss
+  std::uint64_t blackholed = 0;  // or dropped by policy
   std::uint64_t oversize = 0;
   std::uint64_t while_down = 0;
   std::uint64_t duplicated = 0;

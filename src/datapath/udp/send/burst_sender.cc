@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "datapath/address/device_address.h"
+#include "datapath/marks.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -138,8 +139,8 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
   while (length < most) {
     const wire::TxPacket& next = packets[length];
     const std::size_t bytes = bytes_of(next);
-    if (next.path != first.path || next.traffic_class != first.traffic_class || bytes > segment ||
-        bytes == 0 ||
+    if (next.path != first.path || next.traffic_class != first.traffic_class ||
+        next.unmarked != first.unmarked || bytes > segment || bytes == 0 ||
         (next.destination != first.destination && *next.destination != *first.destination))
       break;
     ++length;
@@ -202,7 +203,7 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, Destination
   message.msg_flags = 0;
   message.msg_control = control.bytes.data();
   message.msg_controllen = 0;
-  const int tos = options_.tos[static_cast<std::size_t>(run.front().traffic_class)];
+  const int tos = tos_of(options_.tos, run.front());
   if (options_.family == IpFamily::kV4)
     put_control(message, IPPROTO_IP, IP_TOS, tos);
   else

@@ -1,0 +1,85 @@
+// Networks that drop packets by their DSCP or ECN, but pass packets without them.
+#include "random_world.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+
+namespace {
+
+World marked_world() {
+  WorldConfig config;
+  config.network = behind_a_switch().network;
+  config.core.can_unmark = true;
+  return World(std::move(config));
+}
+
+// The simulated time in which messages cross the network in both directions.
+Duration time_to_cross(bool (*drops)(const Frame& frame)) {
+  World world = marked_world();
+  LinkFaults faults;
+  faults.drops = drops;
+  world.network().set_faults(faults);
+  const auto flow = world.open_flow(0, 1);
+  const auto back = world.open_flow(1, 0);
+  world.transfer(flow, 1'000'000);
+  world.transfer(back, 1'000'000);
+  world.finish(10s);
+  return world.ledger().last_done_at() - Time{};
+}
+
+constexpr std::uint8_t kControl = row_of(TrafficClass::kControl).dscp;
+constexpr std::uint8_t kExact = row_of(TrafficClass::kExact).dscp;
+
+// A policy that drops nothing, and counts data packets without marks.
+unsigned unmarked_data = 0;
+bool count_unmarked(const Frame& frame) {
+  if (frame.bytes.size() > 1000 && frame.dscp == 0) ++unmarked_data;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a network that drops the DSCP of control packets delays the set-up by half a second") {
+  CHECK(time_to_cross([](const Frame& frame) { return frame.dscp == kControl; }) < 600ms);
+  CHECK(time_to_cross([](const Frame& frame) {
+          return frame.dscp == kControl && frame.source == 0;
+        }) < 600ms);
+  CHECK(time_to_cross([](const Frame& frame) {
+          return frame.dscp == kControl && frame.source == 1;
+        }) < 600ms);
+}
+
+TEST_CASE("a network that drops packets with ECN delays the set-up by half a second") {
+  CHECK(time_to_cross([](const Frame& frame) { return frame.ecn != Ecn::kNotEct; }) < 600ms);
+  CHECK(time_to_cross([](const Frame& frame) {
+          return frame.ecn != Ecn::kNotEct && frame.destination == 1;
+        }) < 600ms);
+}
+
+TEST_CASE("a network that drops only the DSCP of data delays the first message by a second") {
+  CHECK(time_to_cross([](const Frame& frame) { return frame.dscp == kExact; }) < 1s);
+  CHECK(time_to_cross(
+            [](const Frame& frame) { return frame.dscp == kExact && frame.source == 0; }) < 1s);
+}
+
+TEST_CASE("an outage, or a process that is stopped during the set-up, costs no marks") {
+  for (const bool stops : {false, true}) {
+    CAPTURE(stops);
+    World world = marked_world();
+    LinkFaults faults;
+    faults.drops = count_unmarked;
+    world.network().set_faults(faults);
+    unmarked_data = 0;
+    if (stops)
+      world.freeze(1, 2s);
+    else
+      world.network().add_outage(Time{}, Time{} + 2s);
+    const auto flow = world.open_flow(0, 1);
+    const auto back = world.open_flow(1, 0);
+    world.transfer(flow, 1'000'000);
+    world.transfer(back, 1'000'000);
+    world.finish(6s);
+    CHECK(unmarked_data == 0);
+  }
+}
