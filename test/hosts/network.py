@@ -21,6 +21,7 @@ class Network:
         self.prefix = prefix
         self.spaces = []
         self.ports = []     # of hosts: (host, port)
+        self.same = {}      # host: the host that it is
         self.sent_before = {}
         self.processes = []
 
@@ -36,7 +37,7 @@ class Network:
             run("ip", "netns", "del", space, check=False)
 
     def name(self, host):
-        return self.prefix + host
+        return self.prefix + self.same.get(host, host)
 
     def _space(self, host):
         run("ip", "netns", "add", self.name(host))

@@ -168,6 +168,13 @@ def cards_have_other_names(net):
 
 
 @layout
+def one_host_without_a_network(net):
+    net.host("a")
+    net.same["b"] = "a"
+    return Case("127.0.0.1")
+
+
+@layout
 def few_local_ports(net):
     two_hosts(net)
     one_subnet_each(net, 1)

@@ -115,11 +115,20 @@ TEST_CASE("if nothing matches, the error names the selection and the existing in
   CHECK(chosen.error().code == ErrorCode::kInvalidUsage);
   CHECK_THAT(chosen.error().message(),
              Contains("\"mlx\"") && Contains("eth0 (10.0.0.1)") && Contains("ib0 (fd00::1)"));
-  const auto alone = choose_interfaces("", {interface_called("lo", "127.0.0.1")}, "/nonexistent");
-  REQUIRE_FALSE(alone);
-  CHECK_THAT(alone.error().message(), Contains("loopback") && Contains("lo (127.0.0.1)"));
+  const auto excluded =
+      choose_interfaces("^lo", {interface_called("lo", "127.0.0.1")}, "/nonexistent");
+  REQUIRE_FALSE(excluded);
+  CHECK_THAT(excluded.error().message(), Contains("\"^lo\"") && Contains("lo (127.0.0.1)"));
   CHECK_THAT(choose_interfaces("", {}, "/nonexistent").error().message(),
              Contains("none") && Contains("bring an interface up") && !Contains("select one"));
+}
+
+TEST_CASE("loopback is a device only if the host has no other interface, or if it is named") {
+  const InterfaceAddress lo = interface_called("lo", "127.0.0.1");
+  CHECK(names_of(choose_interfaces("", {lo}, "/nonexistent")) == "lo");
+  const std::vector<InterfaceAddress> both = {lo, interface_called("docker0", "172.17.0.1")};
+  CHECK(names_of(choose_interfaces("", both, "/nonexistent")) == "docker0");
+  CHECK_FALSE(choose_interfaces("^docker0", both, "/nonexistent"));
 }
 
 TEST_CASE("an interface with only a link-local address is not a device unless it is named") {

@@ -30,6 +30,11 @@ Finding interface_finding(const datapath::Interface& interface) {
   finding.value =
       fmt::format("{}: {}, MTU {}, {} Mbit/s{}", interface.name, datapath::to_string(interface.ip),
                   mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
+  if (interface.ip.is_loopback()) {
+    finding.level = Level::kWarn;
+    finding.value += "; only jobs of this host alone can use it";
+    finding.fix = "for jobs with other hosts bring another interface up";
+  }
   if (const std::size_t least = datapath::udp_mtu_min(interface.ip.family); mtu < least) {
     finding.level = Level::kFail;
     finding.fix =

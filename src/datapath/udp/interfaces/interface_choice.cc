@@ -46,12 +46,18 @@ void take_over_uplinks(Interface& device, const std::vector<Interface>& all) {
   device.is_routed_to = true;
 }
 
+// A host without any network, on which jobs of one host work, as with TCP.
+bool has_only_loopback(const std::vector<Interface>& all) {
+  return std::ranges::all_of(
+      all, [](const Interface& interface) { return interface.ip.is_loopback(); });
+}
+
 Error nothing_chosen(std::string_view selection, const std::vector<InterfaceAddress>& existing) {
   std::vector<std::string> names;
   for (const InterfaceAddress& interface : existing)
     names.push_back(fmt::format("{} ({})", interface.name, to_string(interface.ip)));
   const std::string asked = selection.empty()
-                                ? "no interface other than loopback is usable"
+                                ? "no interface is usable"
                                 : fmt::format("no usable interface matches \"{}\"", selection);
   return Error{ErrorCode::kInvalidUsage,
                fmt::format("{}; active interfaces with an address: {}", asked,
@@ -71,10 +77,11 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
   std::vector<Interface> all;
   for (const InterfaceAddress& address : existing)
     all.push_back(Interface{address, read_properties(address.name, sys_root)});
+  const bool may_be_loopback = wanted.is_by_name() || has_only_loopback(all);
   std::vector<Interface> chosen;
   std::ranges::copy_if(all, std::back_inserter(chosen), [&](const Interface& interface) {
     return wanted.selects(interface.name) &&
-           (wanted.is_by_name() || group_of(interface) != Group::kNever);
+           (may_be_loopback || group_of(interface) != Group::kNever);
   });
   if (chosen.empty()) return nothing_chosen(selection, existing);
   if (!wanted.is_by_name()) {

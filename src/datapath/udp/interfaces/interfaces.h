@@ -72,9 +72,9 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
 //   2. loopback and dummy links with a global address (routing to the host)
 //   3. interfaces with only a link-local address
 //   4. bridges and overlays of containers and virtual machines
-// Loopback with 127.0.0.1 or ::1 is only chosen by name. A device of group 2 gets the total speed
-// of all uplinks and their smallest MTU. If nothing is chosen, the error is kInvalidUsage and
-// states the selection and the existing interfaces.
+// Loopback with 127.0.0.1 or ::1 is only chosen by name, or if the host has no other interface. A
+// device of group 2 gets the total speed of all uplinks and their smallest MTU. If nothing is
+// chosen, the error is kInvalidUsage and states the selection and the existing interfaces.
 Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root = "/sys");
