@@ -225,7 +225,7 @@ Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
         ErrorCode::kInvalidUsage,
         fmt::format("this rank is at {} ({}), but the peer's rank is at {} ({})",
                     to_string(address_.ip), name(address_), to_string(theirs->ip), name(*theirs)),
-        "choose interfaces of one address family on all ranks (DLCP_IFNAME)"};
+        "choose interfaces of one address family on all ranks (NCCL_SOCKET_FAMILY, DLCP_IFNAME)"};
   }
   return Unit{};
 }

@@ -74,7 +74,7 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
                obstacles.empty() ? "the two ranks have no other network in common" : obstacles,
                "see `dlcp doctor` on both hosts; set DLCP_DATAPATH to the same value on all "
                "ranks, or leave it at auto, and choose interfaces of one address family "
-               "(DLCP_IFNAME)"};
+               "(NCCL_SOCKET_FAMILY, DLCP_IFNAME)"};
 }
 
 Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,
