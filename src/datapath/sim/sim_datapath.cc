@@ -70,6 +70,7 @@ Limits SimDatapath::limits() const {
   limits.paths = config_.paths;
   limits.burst_packets_max = config_.burst_packets_max;
   limits.receive_capacity_bytes = config_.receive_queue_bytes / 2;
+  limits.can_unmark = true;
   return limits;
 }
 

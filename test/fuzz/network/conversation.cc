@@ -19,6 +19,7 @@ core::Config config_of(FuzzInput& input, bool hostile) {
   config.datagram_bytes_max = kDatagrams[choice & 3];
   config.protection = (choice & 4) != 0 ? wire::Protection::kFull : wire::Protection::kHeader;
   config.unit_bytes = (choice & 8) != 0 ? 16'000 : 0;
+  config.can_unmark = (choice & 8) != 0;
   config.eager_bytes = std::size_t{(choice >> 4) & 3u} * 3000;
   config.unposted_pool_bytes = (choice & 64) != 0 ? 5000 : 100'000;
   if ((choice & 128) != 0) config.compression = {compression::Mode::kOn, 1};

@@ -7,16 +7,9 @@ using namespace dlcp::datapath::sim;
 
 namespace {
 
-World marked_world() {
-  WorldConfig config;
-  config.network = behind_a_switch().network;
-  config.core.can_unmark = true;
-  return World(std::move(config));
-}
-
 // The simulated time in which messages cross the network in both directions.
 Duration time_to_cross(bool (*drops)(const Frame& frame)) {
-  World world = marked_world();
+  World world(behind_a_switch());
   LinkFaults faults;
   faults.drops = drops;
   world.network().set_faults(faults);
@@ -66,7 +59,7 @@ TEST_CASE("a network that drops only the DSCP of data delays the first message b
 TEST_CASE("an outage, or a process that is stopped during the set-up, costs no marks") {
   for (const bool stops : {false, true}) {
     CAPTURE(stops);
-    World world = marked_world();
+    World world(behind_a_switch());
     LinkFaults faults;
     faults.drops = count_unmarked;
     world.network().set_faults(faults);

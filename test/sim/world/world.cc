@@ -27,6 +27,7 @@ World::World(WorldConfig config)
     core::Config core = config_.core;
     core.datagram_bytes_max = limits.datagram_bytes_max;
     core.paths = limits.paths;
+    core.can_unmark = limits.can_unmark;
     core.receive_capacity_bytes = limits.receive_capacity_bytes;
     if (config_.adjust) config_.adjust(i, core);
     seed = datapath::sim::mix(seed, i + 1);
