@@ -364,3 +364,20 @@ TEST_CASE("a new scheduler names the site's queues, also those without a name in
     CHECK_THAT(json, Contains(std::string("queue[name=") + queue + "]"));
   }
 }
+
+TEST_CASE("tunnels cause one warning, and filters that set DSCPs of IPv6 are refused") {
+  const auto nxos = problems_of(
+      "nxos", leaf("nxos", "leaf.nxos") + "interface nve1\n  no shutdown\ninterface nve2\n");
+  CHECK_THAT(nxos, Contains("warning: tunnels are configured"));
+  CHECK_THAT(nxos, Contains("'interface nve1'") && !Contains("nve2") && !Contains("error"));
+  CHECK_THAT(problems_of("srlinux", leaf("srlinux", "leaf.srl") +
+                                        "set / tunnel-interface vxlan1 vxlan-interface 1 type "
+                                        "bridged\n"),
+             Contains("overlay: vxlan-uniform"));
+  CHECK_THAT(problems_of("eos", "interface Vxlan1\n" + leaf("eos", "leaf.eos")),
+             Contains("tunnels are configured"));
+  CHECK_THAT(problems_of("junos", leaf("junos", "leaf.set") +
+                                      "set firewall family inet6 filter F term T then "
+                                      "traffic-class 8\n"),
+             Contains("error: a firewall filter sets DSCPs"));
+}

@@ -213,6 +213,10 @@ class Importer {
       const auto name = words_of(one.pattern.text()).front();
       for (const auto& [key, row] : table(name.c_str()).items())
         if (const auto seen = refused_field(one, name, row); !seen.empty()) {
+          if (one.warns) {
+            warn(name, key, one.why, one.hint);
+            break;
+          }
           fault(name, key, tree::with_holes_filled(one.why, {{"key", key}}), seen, "none of it",
                 one.hint);
           break;

@@ -16,6 +16,10 @@ class ImportFaults {
     for (const Statement& statement : document_.statements) {
       for (const std::size_t id : target_.refusal_index.may_match(statement.text)) {
         const Refusal& row = target_.refusals[id];
+        if (row.warns) {
+          warn(row, statement);
+          continue;
+        }
         if (const auto held = refused_by(row, statement, document_.statements))
           fault(&statement, with_holes_filled(row.why, *held), "",
                 with_holes_filled(with_holes_filled(row.hint, *held), words()));
@@ -53,6 +57,12 @@ class ImportFaults {
     problems_.push_back({Severity::kError, running_.file, at == nullptr ? 0 : at->line,
                          std::move(what), at == nullptr ? "" : at->text, std::move(expected),
                          std::move(hint)});
+  }
+
+  void warn(const Refusal& row, const Statement& at) {
+    if (!refused_by(row, at, document_.statements) || !checked_.insert(row.why).second) return;
+    problems_.push_back(
+        {Severity::kWarning, running_.file, at.line, row.why, at.text, "", row.hint});
   }
 
   // The words that the site uses, or their default.

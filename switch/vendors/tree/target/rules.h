@@ -19,6 +19,7 @@ struct Refusal {
   std::optional<Pattern> but;     // statements of the pattern that are accepted
   std::optional<Pattern> beside;  // refused only if the configuration has this, same {name}
   bool unless_named_so = false;   // accepted if {id} is {port} or "{port}.N"
+  bool warns = false;             // a warning at the first statement, and no error
 };
 
 // The system's default for a statement that one of its objects lacks.

@@ -90,6 +90,13 @@ std::vector<Refusal> refusals_of(const Json& data, const char* key) {
   return list;
 }
 
+std::vector<Refusal> warnings_of(const Json& data) {
+  auto list = refusals_of(data, "warn");
+  for (Refusal& one : list)
+    one.warns = true;
+  return list;
+}
+
 ObjectKind object_of(const Json& row) {
   ObjectKind kind{row.at("name").get<std::string>(),
                   Pattern(row.at("root").get<std::string>()),
@@ -175,6 +182,8 @@ void read_meaning(Target& target, const Json& config) {
     for (const auto& text : list)
       target.facts[name].emplace_back(text.get<std::string>());
   target.refusals = refusals_of(config, "refuse");
+  for (Refusal& one : warnings_of(config))
+    target.refusals.push_back(std::move(one));
   target.port_refusals = refusals_of(config, "refuse_on_ports");
   target.unbound = classes_of(config.at("unbound"));
   target.unlisted = classes_of(config.at("unlisted"));

@@ -69,3 +69,12 @@ TEST_CASE("a port without a dscp_to_tc_map is reported, because its packets get 
   config["PORT_QOS_MAP"].erase("Ethernet0");
   CHECK_THAT(refusal_of(config), Contains("Ethernet0 has no dscp_to_tc_map (2 ports)"));
 }
+
+TEST_CASE("tunnels cause a warning, because they may set DSCPs") {
+  auto config = leaf();
+  config["VXLAN_TUNNEL"]["vtep"]["src_ip"] = "10.0.0.1";
+  const auto imported = dlcp::test::sonic().import({"running", config.dump(1)});
+  REQUIRE(imported.value);
+  REQUIRE(imported.problems.size() == 1);
+  CHECK_THAT(to_text(imported.problems.front()), Contains("warning: tunnels are configured"));
+}
