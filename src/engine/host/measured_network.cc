@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <cstdint>
 
 #include "fabric/order_file.h"
 
@@ -13,15 +14,12 @@ namespace {
 
 constexpr double kMbpsPerGbps = 1000;
 
-// The latency within the widest group that was measured.
-double latency_us(const fabric::Fabric& fabric, int host) {
+std::uint32_t latency_ns(const fabric::Fabric& fabric) {
   double round_trip_us = 0;
-  for (int g = fabric.group_of[static_cast<std::size_t>(host)]; g >= 0;
-       g = fabric.groups[static_cast<std::size_t>(g)].parent) {
-    const double own = fabric.groups[static_cast<std::size_t>(g)].round_trip_us;
-    round_trip_us = own > 0 ? own : round_trip_us;
-  }
-  return round_trip_us / 2;
+  for (const fabric::Group& group : fabric.groups)
+    round_trip_us = std::max(round_trip_us, group.round_trip_us);
+  return static_cast<std::uint32_t>(
+      std::min(std::round(round_trip_us * 1000 / 2), static_cast<double>(UINT32_MAX)));
 }
 
 }  // namespace
@@ -35,19 +33,28 @@ Result<std::vector<MeasuredDevice>> measured_devices(const std::string& path,
                  fmt::format("DLCP_ORDER = '{}': {}", path, file.error().what), file.error().hint};
   }
   const fabric::Fabric& fabric = file.value().fabric;
-  std::vector<MeasuredDevice> measured(devices.size());
+  std::vector<MeasuredDevice> measured(devices.size(), {latency_ns(fabric), 0});
+  bool is_listed = false;
+  std::string addresses;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::string address = datapath::to_string(devices[i].ip);
     const auto host = std::ranges::find_if(fabric.hosts, [&](const fabric::Host& one) {
       return std::ranges::find(one.addresses, address) != one.addresses.end();
     });
+    addresses += (i == 0 ? "" : ", ") + address;
     if (host == fabric.hosts.end()) continue;
-    measured[i].latency_us = latency_us(fabric, static_cast<int>(host - fabric.hosts.begin()));
+    is_listed = true;
     // The load test used the first address; the speed of other addresses was not measured.
     if (host->addresses.front() == address) {
       measured[i].speed_mbps = static_cast<int>(
           std::min(std::round(host->gb_per_s * kMbpsPerGbps), static_cast<double>(INT_MAX)));
     }
+  }
+  if (!is_listed) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("DLCP_ORDER = '{}': contains no address of this host ({})", path, addresses),
+        "measure again with all hosts of the job, or unset the setting on all ranks"};
   }
   return measured;
 }

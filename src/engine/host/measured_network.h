@@ -2,6 +2,7 @@
 // the device properties that are reported to NCCL.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,13 +13,14 @@
 namespace dlcp::engine {
 
 struct MeasuredDevice {
-  double latency_us = 0;  // one way, to hosts at the far end of the fabric; 0: unknown
-  int speed_mbps = 0;     // while all hosts send; 0: unknown
+  // One way, to hosts at the far end of the fabric; 0: unknown. NCCL chooses algorithms by it, and
+  // ranks that choose different ones hang, so all devices of all hosts get the same value.
+  std::uint32_t latency_ns = 0;
+  int speed_mbps = 0;  // while all hosts send; 0: unknown. NCCL's ranks agree on the smallest
 };
 
-// The measurements of each device, in the order of `devices`. If the file does not contain this
-// host, nothing is known of its devices. If it cannot be parsed, the error is kInvalidUsage. `text`
-// is the content of the file.
+// The measurements of each device, in the order of `devices`. `text` is the content of the file.
+// kInvalidUsage if it cannot be parsed, or contains none of the devices' addresses.
 Result<std::vector<MeasuredDevice>> measured_devices(const std::string& path,
                                                      const std::string& text,
                                                      std::span<const datapath::Interface> devices);

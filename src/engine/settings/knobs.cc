@@ -188,8 +188,8 @@ constexpr Knob kKnobs[] = {
      "dlcp-switch (`exact.dscp = 26`)",
      [](Settings& s, const KnobValue& v) { s.classes_file = v.text; }},
     {"DLCP_ORDER", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
-     "file of `dlcp order -o`: report its measured latencies and rates to NCCL, instead of no "
-     "latency and the interface's rate",
+     "file of `dlcp order -o`: report its measured latency and rates to NCCL, instead of no "
+     "latency and the interface's rate; the same on all ranks",
      [](Settings& s, const KnobValue& v) { s.order_file = v.text; }},
     {"DLCP_FAULT", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "faults to inject into the network, for tests only",

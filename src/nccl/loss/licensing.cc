@@ -142,10 +142,14 @@ AgreedTerms agreed_terms(const Context& context) {
   if (!setup->ok()) return {};
   const engine::Settings& settings = setup->value().settings;
   const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.communicator_class());
-  const bool encrypts = settings.protection == wire::Protection::kEncrypted;
-  if (!terms.any()) return {.encrypts = encrypts};
-  return {terms.budget_ppm, static_cast<std::uint32_t>(settings.loss_bytes_min),
-          static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6)), encrypts};
+  AgreedTerms agreed;
+  agreed.latency_ns = setup->value().measured.front().latency_ns;
+  agreed.encrypts = settings.protection == wire::Protection::kEncrypted;
+  if (!terms.any()) return agreed;
+  agreed.budget_ppm = terms.budget_ppm;
+  agreed.bytes_min = static_cast<std::uint32_t>(settings.loss_bytes_min);
+  agreed.margin_ppm = static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6));
+  return agreed;
 }
 
 std::uint32_t budget_of(std::uint64_t comm_id, std::uint32_t process_budget_ppm) {

@@ -16,16 +16,17 @@ constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
 constexpr char kRefusalMagic[8] = {'D', 'L', 'C', 'P', 'n', 'o', 't', '\0'};
 constexpr std::size_t kReasonAt = 8;
 constexpr std::size_t kReasonBytes = kHandleBytes - kReasonAt - 4;
-constexpr std::uint8_t kHandleVersion = 4;
+constexpr std::uint8_t kHandleVersion = 5;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
-constexpr std::size_t kPluginVersionBytes = 15;
-constexpr std::size_t kFlagsAt = kPluginVersionAt + kPluginVersionBytes;
+constexpr std::size_t kPluginVersionBytes = 11;
+constexpr std::size_t kLatencyAt = kPluginVersionAt + kPluginVersionBytes;
+constexpr std::size_t kFlagsAt = kLatencyAt + 4;
 constexpr unsigned kEncrypts = 1;
 constexpr unsigned kBySwitch = 2;
-constexpr std::size_t kListenerAt = 28;
-constexpr std::size_t kSecretAt = 32;
-constexpr std::size_t kAddressAt = 48;
+constexpr std::size_t kListenerAt = kFlagsAt + 1;
+constexpr std::size_t kSecretAt = kListenerAt + 4;
+constexpr std::size_t kAddressAt = kSecretAt + 16;
 constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
 constexpr std::size_t kTicketAt = kTermsAt + 12;
 constexpr std::size_t kChecksumAt = kTicketAt + 4;
@@ -69,6 +70,7 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   out[kVersionsAt + 3] = std::byte{handle.secret_fingerprint};
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes));
+  wire::store_le(&out[kLatencyAt], handle.terms.latency_ns);
   out[kFlagsAt] = static_cast<std::byte>((handle.terms.encrypts ? kEncrypts : 0) |
                                          (handle.terms.by_switch ? kBySwitch : 0));
   wire::store_le(&out[kListenerAt], handle.listener.number);
@@ -124,7 +126,9 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   const auto flags = std::to_integer<unsigned>(bytes[kFlagsAt]);
   handle.terms = {wire::load_le<std::uint32_t>(&bytes[kTermsAt]),
                   wire::load_le<std::uint32_t>(&bytes[kTermsAt + 4]),
-                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 8]), (flags & kEncrypts) != 0,
+                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 8]),
+                  wire::load_le<std::uint32_t>(&bytes[kLatencyAt]),
+                  (flags & kEncrypts) != 0,
                   (flags & kBySwitch) != 0};
   return handle;
 }
@@ -158,6 +162,13 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
                                 : "the peer's rank has a DLCP_COLLNET_SWITCH, but this rank has "
                                   "none",
                  "set DLCP_COLLNET_SWITCH to the same value on all ranks"};
+  }
+  if (ours.latency_ns != theirs.latency_ns) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("the peer's rank reports a latency of {:.6g} us to NCCL, but this "
+                             "rank {:.6g} us",
+                             theirs.latency_ns / 1e3, ours.latency_ns / 1e3),
+                 "set DLCP_ORDER to the same file on all ranks, or on none"};
   }
   const auto words = [](const AgreedTerms& terms) {
     return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",

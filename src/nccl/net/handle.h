@@ -3,10 +3,10 @@
 // scratch space of the connecting side, because NCCL repeats connect with the same memory.
 //
 // Layout, little-endian: magic (8 bytes), handle version, wire version, address size, fingerprint
-// of the site's secret, plugin version (15, zero-padded), flags (1: payloads are encrypted, a
-// switch adds), listener's number (4) and secret (16), address (60), loss terms (12), ticket (4),
-// CRC-32C of all preceding bytes (4). Magic, versions and plugin version are at the same place in
-// all versions, so that an error can name the other version.
+// of the site's secret, plugin version (11, zero-padded), latency (4), flags (1: payloads are
+// encrypted, a switch adds), listener's number (4) and secret (16), address (60), loss terms (12),
+// ticket (4), CRC-32C of all preceding bytes (4). Magic, versions and plugin version are at the
+// same place in all versions, so that an error can name the other version.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,9 @@ struct AgreedTerms {
   std::uint32_t budget_ppm = 0;
   std::uint32_t bytes_min = 0;
   std::uint32_t margin_ppm = 0;
-  bool encrypts = false;   // payloads; both ends must agree
-  bool by_switch = false;  // DLCP_COLLNET_SWITCH is set; only used by the collective plugin
+  std::uint32_t latency_ns = 0;  // that NCCL is told (DLCP_ORDER)
+  bool encrypts = false;         // payloads; both ends must agree
+  bool by_switch = false;        // DLCP_COLLNET_SWITCH is set; only used by the collective plugin
 
   friend bool operator==(const AgreedTerms&, const AgreedTerms&) = default;
 };
@@ -38,7 +39,7 @@ struct Handle {
   wire::Invitation listener;  // valid on the address's UDP ports and on its queue pair
   wire::EndpointAddress address;
   std::uint8_t secret_fingerprint = 0;  // see wire::fingerprint
-  std::string plugin_version;           // for messages; truncated to 15 characters
+  std::string plugin_version;           // for messages; truncated to 11 characters
   AgreedTerms terms;
 };
 

@@ -27,7 +27,7 @@ DeviceProperties describe(const datapath::Interface& interface,
   device.pci_path = from.pci_path.empty() ? nullptr : lasting(from.pci_path);
   device.guid = from.guid;
   device.speed_mbps = measured.speed_mbps > 0 ? measured.speed_mbps : from.speed_mbps;
-  device.latency_us = static_cast<float>(measured.latency_us);
+  device.latency_us = static_cast<float>(measured.latency_ns) / 1000;
   device.port = from.port;
   // With kPtrCuda, NCCL keeps buffers on the GPU even if it cannot export them as dma-buf; it then
   // registers them by their address (graph/topo.cc, transport/net.cc).

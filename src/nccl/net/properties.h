@@ -15,7 +15,7 @@ struct DeviceProperties {
   char* pci_path = nullptr;
   std::uint64_t guid = 0;
   int speed_mbps = 10000;
-  float latency_us = 0;  // one way, as measured; 0: unknown, and NCCL uses a default
+  float latency_us = 0;  // one way, as measured, which NCCL adds to its own; 0: unknown
   int port = 0;
   int pointers = kPtrHost;  // ptrSupport
 };

@@ -21,7 +21,7 @@ nccl::Handle example() {
           dlcp::datapath::encode(address),
           200,
           "1.2.3",
-          {10'000, 65'536, 100'000}};
+          {10'000, 65'536, 100'000, 15'000}};
 }
 
 std::string refusal(const Handle& bytes) {
@@ -81,13 +81,21 @@ TEST_CASE(
     "ranks that would choose different algorithms are refused with a message that names both") {
   const auto terms = example().terms;
   CHECK(nccl::check_terms(terms, terms).ok());
-  const auto refused = nccl::check_terms({}, terms);
+  const auto refused = nccl::check_terms({.latency_ns = terms.latency_ns}, terms);
   REQUIRE_FALSE(refused.ok());
   CHECK_THAT(refused.error().message(), Contains("the peer's rank may lose 1%") &&
                                             Contains("but this rank may lose 0%") &&
                                             Contains("DLCP_LOSS_BUDGET"));
-  CHECK_FALSE(nccl::check_terms({terms.budget_ppm, 1, terms.margin_ppm}, terms).ok());
-  CHECK_FALSE(nccl::check_terms({terms.budget_ppm, terms.bytes_min, 0}, terms).ok());
+  for (const auto part : {&nccl::AgreedTerms::bytes_min, &nccl::AgreedTerms::margin_ppm}) {
+    auto other = terms;
+    other.*part = 0;
+    CHECK_FALSE(nccl::check_terms(other, terms).ok());
+  }
+  auto elsewhere = terms;
+  elsewhere.latency_ns = 0;
+  CHECK_THAT(nccl::check_terms(elsewhere, terms).error().message(),
+             Contains("the peer's rank reports a latency of 15 us to NCCL, but this rank 0 us") &&
+                 Contains("DLCP_ORDER"));
 }
 
 TEST_CASE("a handle with one damaged byte, also in the ticket, is refused") {

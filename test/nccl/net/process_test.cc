@@ -177,6 +177,9 @@ TEST_CASE(
   };
   const std::string secret = "/tmp/dlcp-secret-" + std::to_string(getpid());
   std::ofstream(secret) << "00112233445566778899aabbccddeeff\n";
+  const std::string order = "/tmp/dlcp-order-" + std::to_string(getpid());
+  std::ofstream(order) << R"({"version": 1, "hosts": [{"name": "a", "addresses": ["127.0.0.1"]}],
+                              "fabric": {"name": "fabric", "round_trip_us": 30}})";
   const Case each = GENERATE_COPY(
       Case{budget, {}, "the peer's rank may lose 0%"},
       Case{{}, budget, "but this rank may lose 0%"},
@@ -187,6 +190,7 @@ TEST_CASE(
       Case{{{"DLCP_SECRET_FILE", secret}},
            {},
            "this rank has a DLCP_SECRET_FILE, but the peer's rank has none"},
+      Case{{}, {{"DLCP_ORDER", order}}, "reports a latency of 15 us to NCCL, but this rank 0 us"},
       Case{{}, {{"DLCP_ENCRYPT", "aes-gcm"}}, "the peer's rank encrypts payloads"},
       Case{{{"DLCP_ENCRYPT", "aes-gcm"}}, {}, "this rank encrypts payloads"});
   Processes ranks(2, [&](Board& board, int rank) {
@@ -223,6 +227,7 @@ TEST_CASE(
   CHECK(ranks.wait_for(1) == static_cast<int>(ResultCode::kInvalidUsage));
   CHECK(ranks.wait_for(0) == static_cast<int>(ResultCode::kInvalidUsage));
   unlink(secret.c_str());
+  unlink(order.c_str());
 }
 
 TEST_CASE("a wrong setting on one rank of four fails there at listen, with one line on stderr") {
