@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -107,6 +108,11 @@ void print_list(const ExactOptions& options, const std::vector<Page>& pages, boo
 ExitCode exact(const ExactOptions& options) {
   auto pages = open_pages(options.selection);
   if (!pages) return refuse(pages.error().message());
+  if (options.all || !options.selection.user.empty()) {
+    auto others = without_page(options.selection.user);
+    if (!others) return refuse(others.error().message());
+    std::ranges::move(others.value(), std::back_inserter(pages->problems));
+  }
   for (const std::string& problem : pages->problems)
     fmt::print(stderr, "dlcp exact: {}\n", problem);
   const bool complete = pages->problems.empty();

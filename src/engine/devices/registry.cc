@@ -275,16 +275,14 @@ void Registry::note_way(std::size_t device, const wire::EndpointAddress& peer, c
     log(LogLevel::kInfo, std::move(news));
 }
 
-// Null if the setting or the system does not permit it; only `dlcp stats` is affected.
+// Null if the setting or the system does not permit it: then `dlcp stats` does not show the
+// process, and `dlcp exact` cannot change it.
 std::shared_ptr<LiveRows> Registry::live_rows(const Settings& settings) {
-  auto rows = live_rows_.lock();
-  if (rows == nullptr && settings.live_stats) {
-    if (auto file = LiveFile::create(DLCP_VERSION)) {
-      rows = std::make_shared<LiveRows>(std::move(file).value());
-      live_rows_ = rows;
-    }
+  if (live_rows_ == nullptr && settings.live_stats) {
+    if (auto file = LiveFile::create(DLCP_VERSION))
+      live_rows_ = std::make_shared<LiveRows>(std::move(file).value());
   }
-  return rows;
+  return live_rows_;
 }
 
 void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& lane,

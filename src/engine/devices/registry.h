@@ -109,7 +109,7 @@ class Registry {
   bool logged_fallback_ = false, said_unknown_ = false;
   std::size_t traces_ = 0, retiring_ = 0;  // traces started; engines that are being closed
   std::vector<Opened*> open_;
-  std::weak_ptr<LiveRows> live_rows_;
+  std::shared_ptr<LiveRows> live_rows_;  // kept, because `dlcp exact` is valid for the process
   Statistics statistics_;
   LastDelivery last_delivery_;
   std::atomic<core::ContextId> next_context_{1};

@@ -74,7 +74,7 @@ bool is_live_page(const std::string& path) {
 }  // namespace
 
 Result<LiveFile> LiveFile::create(const std::string& version) {
-  const char* const hint = "dlcp stats will not show this process";
+  const char* const hint = "dlcp stats and dlcp exact will not reach this process";
   Fd file(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) return failed("cannot create a page for dlcp stats", hint);
   struct flock lock = whole_file();

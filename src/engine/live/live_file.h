@@ -13,7 +13,7 @@
 
 namespace dlcp::engine {
 
-// The page of this process; it is removed when this object is destroyed.
+// The page of this process, removed when this object is destroyed.
 class LiveFile {
  public:
   // Fails if the system refuses; the caller continues without a page.

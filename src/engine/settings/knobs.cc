@@ -195,7 +195,7 @@ constexpr Knob kKnobs[] = {
      "faults to inject into the network, for tests only",
      [](Settings& s, const KnobValue& v) { s.fault = v.text; }},
     {"DLCP_LIVE_STATS", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
-     "make counters available to `dlcp stats` while the job runs",
+     "make counters available to `dlcp stats` while the job runs, and let `dlcp exact` reach it",
      [](Settings& s, const KnobValue& v) { s.live_stats = v.integer != 0; }},
     {"DLCP_STATS_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file to which the counters are written as one JSON object when the last communicator "

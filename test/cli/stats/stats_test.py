@@ -22,13 +22,23 @@ def dlcp(*arguments):
                           stdin=subprocess.DEVNULL)
 
 
+def children(process):
+    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True,
+                         check=False).stdout
+    return {int(pid) for pid in out.split()} | {process.pid}
+
+
 class Job:
     """An all-reduce of three processes; `pids` once all have published their pages."""
 
-    def __enter__(self):
-        self.process = subprocess.Popen(
+    @staticmethod
+    def start(**settings):
+        return subprocess.Popen(
             [DLCP, "bench", "--plugin", PLUGIN, "--mode", "ring", "--ranks", str(RANKS), "--size", "256K",
-             "--seconds", "30", "--timeout", "60"], stdout=subprocess.DEVNULL)
+             "--seconds", "30", "--timeout", "60"], stdout=subprocess.DEVNULL, env={**os.environ, **settings})
+
+    def __enter__(self):
+        self.process = self.start()
         self.pids = []
         end = time.monotonic() + 20
         while len(self.pids) < RANKS and time.monotonic() < end:
@@ -37,14 +47,9 @@ class Job:
                          and p["communicators"][0]["receive"]["count"] > 10]
         return self
 
-    def children(self):
-        out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True,
-                             text=True, check=False).stdout
-        return {int(pid) for pid in out.split()} | {self.process.pid}
-
     def seen(self):
         done = dlcp("stats", "--json")
-        mine = self.children()
+        mine = children(self.process)
         return [p for p in json.loads(done.stdout or '{"processes": []}')["processes"] if p["pid"] in mine]
 
     def __exit__(self, *_):
@@ -149,6 +154,21 @@ class StatsTest(unittest.TestCase):
         self.assertEqual(unasked.returncode, 2)
         self.assertIn("--yes", unasked.stderr)
         self.assertEqual(state(), [])
+
+    def test_processes_that_cannot_be_made_exact_are_named(self):
+        with Job.start(DLCP_LIVE_STATS="0") as job:
+            try:
+                end, ranks = time.monotonic() + 20, set()
+                while time.monotonic() < end and len(ranks) < RANKS:
+                    time.sleep(0.2)
+                    done = dlcp("exact", "--all", "--dry-run")
+                    named = re.findall("process ([0-9]+) has loaded the plugin but cannot be reached", done.stderr)
+                    ranks = {int(pid) for pid in named} & children(job)
+                self.assertEqual(len(ranks), RANKS)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("DLCP_LIVE_STATS=0", dlcp("exact", "--dry-run", "--pid", str(ranks.pop())).stderr)
+            finally:
+                job.terminate()
 
     def test_processes_of_another_version_are_named(self):
         with OtherVersion():

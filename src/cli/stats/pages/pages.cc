@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -31,6 +34,23 @@ Result<bool> uses(const Page& page, const std::string& communicator) {
   return std::ranges::any_of(snapshot.value().communicators, [&](const auto& row) {
     return fmt::format("{:016x}", row.communicator).starts_with(communicator);
   });
+}
+
+bool has_loaded_plugin(const std::filesystem::path& process) {
+  std::ifstream maps(process / "maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/libnccl-net-dlcp.so") != std::string::npos) return true;
+  return false;
+}
+
+// Also true of a forked child, which has its parent's page and no connection.
+bool has_page(const std::filesystem::path& process) {
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(process / "fd", ignored)) {
+    const auto target = std::filesystem::read_symlink(file.path(), ignored);
+    if (target.string().starts_with("/memfd:dlcp-live")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -71,8 +91,29 @@ Result<Pages> open_pages(const Selection& selection) {
   for (const int pid : selection.pids)
     if (std::ranges::find(seen, pid) == seen.end())
       pages.problems.push_back(
-          fmt::format("process {} does not use the plugin, or belongs to another user", pid));
+          fmt::format("process {} does not use the plugin, has DLCP_LIVE_STATS=0, or belongs to "
+                      "another user",
+                      pid));
   return pages;
+}
+
+Result<std::vector<std::string>> without_page(const std::string& user) {
+  const auto id = user_id(user);
+  if (!id) return id.error();
+  std::vector<std::string> lines;
+  std::error_code ignored;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
+    const auto pid = parse_count(process.path().filename().string());
+    struct stat status {};
+    if (!pid || stat(process.path().c_str(), &status) != 0) continue;
+    if (id.value() && *id.value() != status.st_uid) continue;
+    if (has_loaded_plugin(process.path()) && !has_page(process.path()))
+      lines.push_back(fmt::format(
+          "process {} has loaded the plugin but cannot be reached: it has no connection "
+          "yet, or DLCP_LIVE_STATS=0",
+          *pid));
+  }
+  return lines;
 }
 
 std::vector<ProcessSnapshot> read_all(Pages& pages) {

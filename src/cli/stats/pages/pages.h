@@ -34,6 +34,10 @@ struct Pages {
 // communicators cannot be read, if a communicator is requested. An unknown user is kInvalidUsage.
 Result<Pages> open_pages(const Selection& selection);
 
+// A line for each process that has loaded the plugin but has no page, so that `dlcp exact` cannot
+// change it. `user` as in Selection.
+Result<std::vector<std::string>> without_page(const std::string& user);
+
 // The contents of all pages. Adds processes that cannot be read, or not in full, to the problems.
 std::vector<ProcessSnapshot> read_all(Pages& pages);
 
