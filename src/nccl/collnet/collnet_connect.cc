@@ -306,7 +306,7 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
         if (listening) {
           made->listening = std::move(listening).value();
         } else {
-          refuse(listening.error());  // the handle has room only for the beginning of the message
+          refuse(listening.error());  // the handle may not have room for the whole message
           encode_refusal(listening.error().what, bytes);
         }
         *listen_comm = made.release();

@@ -47,6 +47,16 @@ std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
   return text_in(bytes.subspan(kPluginVersionAt, kPluginVersionBytes));
 }
 
+// Without its middle if it is too long: a setting's name is at the beginning, the reason at the
+// end, and the path of a file between them.
+std::string shortened(std::string_view why) {
+  constexpr std::size_t kHead = 16;
+  constexpr std::string_view kGap = "...";
+  if (why.size() <= kReasonBytes) return std::string(why);
+  const std::size_t tail = kReasonBytes - kHead - kGap.size();
+  return fmt::format("{}{}{}", why.substr(0, kHead), kGap, why.substr(why.size() - tail));
+}
+
 Error foreign(std::span<const std::byte, kHandleBytes> bytes) {
   std::string seen;
   for (std::size_t i = 0; i < sizeof kMagic; ++i)
@@ -86,7 +96,8 @@ void encode_handle(const Handle& handle, HandleBytes out) {
 void encode_refusal(std::string_view why, HandleBytes out) {
   std::ranges::fill(out, std::byte{0});
   std::memcpy(out.data(), kRefusalMagic, sizeof kRefusalMagic);
-  std::memcpy(out.data() + kReasonAt, why.data(), std::min(why.size(), kReasonBytes));
+  const std::string text = shortened(why);
+  std::memcpy(out.data() + kReasonAt, text.data(), text.size());
 }
 
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {

@@ -46,6 +46,18 @@ TEST_CASE("a handle survives encoding and decoding, whatever its ticket") {
   CHECK(decoded->terms == example().terms);
 }
 
+TEST_CASE("a refusal that names a long path still contains the setting and the reason") {
+  Handle bytes;
+  nccl::encode_refusal(
+      "DLCP_PLAN = '/" + std::string(200, 'x') + "/plan.json': the plan is for broadcast", bytes);
+  CHECK_THAT(refusal(bytes), Contains("it does not take part: DLCP_PLAN = '/") &&
+                                 Contains("...x") &&
+                                 Contains("x/plan.json': the plan is for broadcast"));
+  const std::string fits(116, 'y');
+  nccl::encode_refusal(fits, bytes);
+  CHECK_THAT(refusal(bytes), Contains(fits));
+}
+
 TEST_CASE("foreign handles are refused with a message that names both sides") {
   Handle bytes{};
   CHECK_THAT(refusal(bytes), Contains("another network plugin") && Contains("0000000000000000") &&
