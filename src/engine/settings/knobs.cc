@@ -127,7 +127,8 @@ constexpr Knob kKnobs[] = {
      "receive bursts as one datagram (UDP_GRO) if the kernel supports it",
      [](Settings& s, const KnobValue& v) { s.gro = v.integer != 0; }},
     {"DLCP_LOSS_BUDGET", KnobType::kShare, "", "0", 1e-6, 0.25, "exact", nullptr,
-     "share of each gradient sum that may be lost, end to end; needs DLCP_LOSS_SCOPE",
+     "share of each gradient sum that may be lost, end to end; needs DLCP_LOSS_SCOPE; the "
+     "same on all ranks",
      [](Settings& s, const KnobValue& v) {
        s.loss_budget_ppm = static_cast<std::uint32_t>(std::llround(v.share * 1e6));
      }},
@@ -136,7 +137,7 @@ constexpr Knob kKnobs[] = {
      "gradients; DLCP_LOSS_BUDGET requires it",
      [](Settings& s, const KnobValue& v) { s.loss_data_parallel = v.integer == 1; }},
     {"DLCP_LOSS_MIN_BYTES", KnobType::kBytes, "bytes", "64K", 1, 1 << 30, nullptr, nullptr,
-     "shorter messages are exact, regardless of the budget",
+     "shorter messages are exact, regardless of the budget; the same on all ranks",
      [](Settings& s, const KnobValue& v) { s.loss_bytes_min = v.integer; }},
     {"DLCP_LOSS_FILL", KnobType::kChoice, "", "rescale", kNone, kNone, nullptr, "zero|rescale",
      "replacement for contributions that were lost in direct exchange: `zero`, or `rescale`, "
@@ -147,7 +148,7 @@ constexpr Knob kKnobs[] = {
      }},
     {"DLCP_TUNER_MARGIN", KnobType::kShare, "", "0.1", 0, 1, nullptr, nullptr,
      "reductions that may lose use Ring and Simple if NCCL expects them to take at most this "
-     "share longer than its best choice",
+     "share longer than its best choice; the same on all ranks",
      [](Settings& s, const KnobValue& v) { s.tuner_margin = v.share; }},
     {"DLCP_COLLNET", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|on|off",
      "direct exchange for all-reduces, if NCCL_COLLNET_ENABLE=1: `auto` uses it if it is "
