@@ -64,14 +64,21 @@ TEST_CASE("a peer's reason for not connecting takes precedence over connection f
   CHECK_FALSE(listeners.decline(event, now));
 }
 
-TEST_CASE("a caller that waits long for a connection gets the troubleshooting hint once") {
+TEST_CASE(
+    "a caller that waits long for a connection gets the hint again each time the wait doubles") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time begin = time_from_ns(1'000'000'000);
   CHECK_FALSE(listeners.waits_long(7, begin));
   CHECK_FALSE(listeners.waits_long(7, begin + 2s - 1ns));
   CHECK(listeners.waits_long(7, begin + 2s));
-  CHECK_FALSE(listeners.waits_long(7, begin + 3s));
+  CHECK_FALSE(listeners.waits_long(7, begin + 4s - 1ns));
+  CHECK(listeners.waits_long(7, begin + 4s));
+  CHECK_FALSE(listeners.waits_long(7, begin + 8s - 1ns));
+  CHECK(listeners.waits_long(7, begin + 8s));
+  listeners.open(8, 1, true);
+  CHECK_FALSE(listeners.waits_long(8, begin));
+  CHECK_FALSE(listeners.waits_long(8, begin + 60s));
 }
 
 TEST_CASE("accept fails as soon as the expected peer refuses to connect") {

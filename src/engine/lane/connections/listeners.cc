@@ -1,7 +1,5 @@
 #include "engine/lane/connections/listeners.h"
 
-#include <utility>
-
 namespace dlcp::engine {
 
 std::set<core::ContextId> Listeners::usable_contexts() const {
@@ -42,7 +40,9 @@ bool Listeners::waits_long(core::ListenerId id, Time now) {
   if (found == open_.end() || found->second.failure) return false;
   Listening& listening = found->second;
   listening.waits_since = listening.waits_since.value_or(now);
-  return now - *listening.waits_since >= patience_ && !std::exchange(listening.said, true);
+  if (listening.is_silent || now - *listening.waits_since < listening.says_after) return false;
+  listening.says_after *= 2;
+  return true;
 }
 
 }  // namespace dlcp::engine

@@ -21,7 +21,8 @@ class Listeners {
   // If `is_silent`, waits_long() is always false for it.
   void open(core::ListenerId id, core::ContextId context, bool is_silent = false) {
     open_[id].context = context;
-    open_[id].said = is_silent;
+    open_[id].is_silent = is_silent;
+    open_[id].says_after = patience_;
   }
   void close(core::ListenerId id) { open_.erase(id); }
   std::set<core::ContextId> usable_contexts() const;  // of those that have not failed
@@ -33,8 +34,8 @@ class Listeners {
   bool decline(const core::Event& event, Time now);
   // Why waiting for a connection is futile, if it is.
   std::optional<Error> failure(core::ListenerId id, Time now) const;
-  // Must be called after each accept() that found no connection. True once, after `patience`, so
-  // that the caller logs the wait a single time.
+  // Must be called after each accept() that found no connection. True after `patience` and each
+  // time that the wait has doubled, so that the caller logs it again: NCCL may wait for ever.
   bool waits_long(core::ListenerId id, Time now);
 
  private:
@@ -44,7 +45,8 @@ class Listeners {
     Time fails_at{};
     bool declined = false;  // `failure` is the peer's own, proven reason and is final
     std::optional<Time> waits_since;
-    bool said = false;
+    bool is_silent = false;
+    Duration says_after{};
   };
 
   const Duration patience_;
