@@ -1,79 +1,11 @@
 // The verbs datapath over a fake card: where packets go and from which memory, and what happens
 // when the card is full, fails, or disappears.
-#include "datapath/verbs/verbs_datapath.h"
-
 #include <poll.h>
 
-#include "catch.h"
-#include "fake_verbs.h"
+#include "one_card.h"
 
 namespace dlcp::datapath::test {
 namespace {
-
-constexpr std::size_t kPayload = 900;
-
-VerbsOptions options_with(std::size_t paths, Entropy entropy) {
-  VerbsOptions options;
-  options.port.device = "fake";
-  options.port.entropy = entropy;
-  options.port.gid.ip = parse_ip_address("10.0.0.1").value();
-  options.paths = paths;
-  options.receive_buffers = 256;
-  options.send_requests = 256;
-  return options;
-}
-
-struct Card {
-  explicit Card(std::size_t paths = 4, Entropy entropy = Entropy::kQueuePairs)
-      : Card(options_with(paths, entropy)) {}
-  explicit Card(const VerbsOptions& options)
-      : datapath(VerbsDatapath::open(verbs, options).value()), memory(64 * kPayload) {
-    for (std::size_t i = 0; i < memory.size(); ++i)
-      memory[i] = static_cast<std::byte>(i * 7 + i / kPayload);
-  }
-  ~Card() {
-    datapath.reset();
-    CHECK(verbs->regions.empty());
-    CHECK(verbs->others.empty());
-    CHECK(verbs->queue_pairs() == 0);
-  }
-
-  // The card sends to itself.
-  wire::TxPacket packet(std::size_t number, wire::PathIndex path = 0,
-                        TrafficClass traffic_class = TrafficClass::kExact) {
-    wire::TxPacket packet;
-    packet.header_bytes = 40;
-    packet.header.fill(static_cast<std::byte>(number));
-    packet.payload = std::span(memory).subspan(number * kPayload, kPayload);
-    packet.path = path;
-    packet.traffic_class = traffic_class;
-    packet.destination = &datapath->local_address();
-    return packet;
-  }
-  std::size_t send(std::size_t count, std::size_t paths = 1) {
-    std::vector<wire::TxPacket> packets;
-    for (std::size_t i = 0; i < count; ++i)
-      packets.push_back(packet(i, static_cast<wire::PathIndex>(i % paths)));
-    return datapath->send(packets);
-  }
-  std::size_t receive(Duration later = 1ms) {
-    now += later;
-    const std::size_t count = datapath->receive(now, arrived);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto number = std::to_integer<std::size_t>(arrived[i].bytes[0]);
-      REQUIRE(arrived[i].bytes.size() == 40 + kPayload);
-      CHECK(std::equal(arrived[i].bytes.begin() + 40, arrived[i].bytes.end(),
-                       memory.begin() + static_cast<std::ptrdiff_t>(number * kPayload)));
-    }
-    return count;
-  }
-
-  std::shared_ptr<FakeVerbs> verbs = std::make_shared<FakeVerbs>();
-  std::unique_ptr<VerbsDatapath> datapath;
-  std::vector<std::byte> memory;
-  std::vector<wire::RxPacket> arrived = std::vector<wire::RxPacket>(64);
-  Time now{};
-};
 
 TEST_CASE("only a device emulated by the kernel is reported to delay its packets") {
   auto options = options_with(4, Entropy::kQueuePairs);
@@ -121,18 +53,6 @@ TEST_CASE("a chain of packets needs one doorbell, and few completions") {
   CHECK(counters.tx_completions <= 200);
   CHECK(counters.handles_made == 16);
   card.datapath->release_memory(card.memory);
-}
-
-TEST_CASE("flow labels are never zero and their source ports differ") {
-  const auto labels = flow_labels(256, 7);
-  std::set<std::uint16_t> ports;
-  for (const std::uint32_t label : labels) {
-    CHECK(label != 0);
-    CHECK(label <= 0xfffff);
-    ports.insert(source_port_of_label(label));
-  }
-  CHECK(ports.size() == 256);
-  CHECK(*ports.begin() >= 0xc000);
 }
 
 TEST_CASE("memory is in use until the completion of its packets, and no longer") {
@@ -266,54 +186,6 @@ TEST_CASE("an armed completion channel wakes its waiter once, and arm() requests
   CHECK(card.receive() == 2);
 }
 
-TEST_CASE("address handles stay within their limit, and none is destroyed while in use") {
-  VerbsOptions options = options_with(8, Entropy::kFlowLabel);
-  options.handles_max = 4;
-  Card card(options);
-  for (wire::PathIndex path = 0; path < 8; ++path) {
-    const wire::TxPacket packet = card.packet(path, path);
-    REQUIRE(card.datapath->send({&packet, 1}) == 1);
-    CHECK(card.receive() == 1);
-  }
-  CHECK(card.verbs->handles_made.size() == 8);
-  card.verbs->holds = true;
-  REQUIRE(card.send(8, 8) ==
-          8);  // the fake reports an error for a request whose handle was destroyed
-  CHECK(card.datapath->counters().tx_unreachable == 4);
-  card.verbs->holds = false;
-  card.verbs->release();
-  CHECK(card.receive() == 4);
-  CHECK(card.datapath->counters().tx_errors == 0);
-}
-
-TEST_CASE("an unreachable peer costs one attempt per second") {
-  Card card;
-  card.verbs->refuses_handles = true;
-  card.receive();
-  CHECK(card.send(5) == 5);
-  CHECK(card.datapath->counters().tx_unreachable == 5);
-  card.verbs->refuses_handles = false;
-  card.receive(900ms);
-  CHECK(card.send(5) == 5);
-  CHECK(card.datapath->counters().tx_unreachable == 10);
-  card.receive(200ms);
-  CHECK(card.send(5) == 5);
-  CHECK(card.receive() == 5);
-}
-
-TEST_CASE("address handles carry hop limit, marks, GID and a label") {
-  Card card(2, Entropy::kFlowLabel);
-  card.send(1);
-  REQUIRE(card.verbs->handles_made.size() == 1);
-  const ibv_ah_attr& made = card.verbs->handles_made.front();
-  CHECK(made.is_global == 1);
-  CHECK(made.grh.traffic_class == (18 << 2 | 2));
-  CHECK(made.grh.flow_label != 0);
-  CHECK(made.grh.hop_limit > 1);
-  const std::uint8_t gid[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
-  CHECK(std::equal(gid, gid + 16, made.grh.dgid.raw));
-}
-
 TEST_CASE(
     "memory registered by several users stays registered until the last of them releases it") {
   Card card;
@@ -361,24 +233,6 @@ TEST_CASE("peers without RoCE, or of another family, are refused with a reason")
   packet.destination = &foreign;
   CHECK(card.datapath->send({&packet, 1}) == 1);
   CHECK(card.datapath->counters().tx_unreachable == 1);
-}
-
-TEST_CASE("the TOS byte and the source are read from either IP header, and from no other bytes") {
-  std::array<std::byte, 40> header{};
-  CHECK_FALSE(read_routing_header(header));
-  header[20] = std::byte{0x45};
-  header[21] = std::byte{0xa3};
-  header[32] = std::byte{10};
-  CHECK(read_routing_header(header)->tos == 0xa3);
-  CHECK(read_routing_header(header)->source ==
-        wire::host_address(std::span(header).subspan(32, 4)));
-  header = {};
-  header[0] = std::byte{0x6a};
-  header[1] = std::byte{0x3f};
-  header[8] = std::byte{0xfd};
-  CHECK(read_routing_header(header)->tos == 0xa3);
-  CHECK(read_routing_header(header)->source ==
-        wire::host_address(std::span(header).subspan(8, 16)));
 }
 
 }  // namespace

@@ -13,13 +13,14 @@ constexpr std::size_t kLead = kLineBytes - kRoutingHeaderBytes;
 
 }  // namespace
 
-std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes) {
+std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes,
+                                                 IpFamily family) {
   const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
-  if (at(20) == 0x45) {  // begins an IPv4 header; in IPv6 this is within an address
+  if (family == IpFamily::kV4 && at(20) == 0x45) {
     return RoutingHeader{static_cast<std::uint8_t>(at(21)),
                          wire::host_address(bytes.subspan(32, 4))};
   }
-  if (at(0) >> 4 == 6) {
+  if (family == IpFamily::kV6 && at(0) >> 4 == 6) {
     return RoutingHeader{static_cast<std::uint8_t>((at(0) & 0xf) << 4 | at(1) >> 4),
                          wire::host_address(bytes.subspan(8, 16))};
   }
@@ -87,7 +88,8 @@ bool ReceiveRing::accept(const ibv_wc& completion, Time now, wire::RxPacket& out
   }
   const auto* const bytes = reinterpret_cast<const std::byte*>(pieces_[completion.wr_id].addr);
   const auto header = read_routing_header(
-      std::span<const std::byte, kRoutingHeaderBytes>(bytes, kRoutingHeaderBytes));
+      std::span<const std::byte, kRoutingHeaderBytes>(bytes, kRoutingHeaderBytes),
+      card_.port.gid.ip.family);
   if (!header) {
     ++counters_.rx_errors;
     return false;

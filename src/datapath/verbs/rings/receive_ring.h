@@ -18,12 +18,14 @@
 namespace dlcp::datapath {
 
 // Reads the 40 bytes before a datagram: an IPv6 header, or 20 unspecified bytes and an IPv4 header.
-// Returns nullopt if they are neither.
+// The family of the device's address decides, because byte 20 of an IPv6 header belongs to the
+// source address and can have any value. Returns nullopt if there is no header of that family.
 struct RoutingHeader {
   std::uint8_t tos = 0;  // or IPv6 traffic class
   wire::HostAddress source;
 };
-std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes);
+std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes,
+                                                 IpFamily family);
 
 class ReceiveRing {
  public:
