@@ -60,7 +60,9 @@ class FakeVerbs : public Verbs {
   bool has_dma_buf = false;
   bool removed = false;  // from the system, without an event
   std::size_t posts = 0;
-  std::size_t lost = 0;  // to a missing queue pair, or one without a buffer
+  std::size_t lost = 0;      // to a missing queue pair, or one without a buffer
+  std::size_t too_long = 0;  // for the buffer; a real card may then close the queue pair
+  std::size_t handles_refused = 0;
   std::vector<ibv_ah_attr> handles_made;
   std::set<ibv_mr*> regions;
   struct DmaBufRange {
@@ -175,6 +177,7 @@ class FakeVerbs : public Verbs {
   int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind*) override { return EINVAL; }
   ibv_ah* create_ah(ibv_pd*, ibv_ah_attr* attributes) override {
     if (refuses_handles) {
+      ++handles_refused;
       errno = ETIMEDOUT;
       return nullptr;
     }

@@ -37,19 +37,37 @@ TEST_CASE("address handles stay within their limit, and none is destroyed while 
   CHECK(card.datapath->counters().tx_errors == 0);
 }
 
-TEST_CASE("an unreachable peer costs one attempt per second") {
-  Card card;
+TEST_CASE("an unreachable peer costs one attempt for all its paths, then a pause") {
+  Card card(16, Entropy::kFlowLabel);
   card.verbs->refuses_handles = true;
   card.receive();
-  CHECK(card.send(5) == 5);
-  CHECK(card.datapath->counters().tx_unreachable == 5);
-  card.verbs->refuses_handles = false;
+  CHECK(card.send(32, 16) == 32);
+  CHECK(card.datapath->counters().tx_unreachable == 32);
+  card.receive(1s);  // the attempt took a second
+  CHECK(card.send(32, 16) == 32);
   card.receive(900ms);
-  CHECK(card.send(5) == 5);
-  CHECK(card.datapath->counters().tx_unreachable == 10);
+  CHECK(card.send(32, 16) == 32);
+  CHECK(card.verbs->handles_refused == 1);
+  card.verbs->refuses_handles = false;
   card.receive(200ms);
-  CHECK(card.send(5) == 5);
-  CHECK(card.receive() == 5);
+  CHECK(card.send(32, 16) == 32);
+  CHECK(card.receive() == 32);
+}
+
+TEST_CASE("attempts to reach a dead peer take a fifth of the time, even if each lasts a second") {
+  Card card(16, Entropy::kFlowLabel);
+  card.verbs->refuses_handles = true;
+  while (card.now < Time(30s)) {
+    const std::size_t attempts = card.verbs->handles_refused;
+    card.send(16, 16);
+    card.receive(card.verbs->handles_refused > attempts ? 1s : 10ms);
+  }
+  CHECK(card.verbs->handles_refused >= 4);
+  CHECK(card.verbs->handles_refused <= 6);
+  card.verbs->refuses_handles = false;
+  card.receive(9s);
+  CHECK(card.send(1) == 1);
+  CHECK(card.receive() == 1);
 }
 
 TEST_CASE("address handles carry hop limit, marks, GID and a label") {

@@ -9,7 +9,11 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr Duration kUnreachablePause = 1s;  // the kernel may have waited as long for ARP
+// After a failed attempt, for which the kernel may have waited a second. The pause doubles with
+// each failure in a row.
+constexpr Duration kPauseLeast = 1s;
+constexpr Duration kPauseMost = 8s;
+constexpr Duration kForgetAfter = 60s;  // exceeds the longest pause and the wait before it
 constexpr std::uint16_t kPortBits = 0x3fff;
 
 }  // namespace
@@ -47,8 +51,18 @@ AddressHandles::Handle* AddressHandles::find(Time now, const IpAddress& to, wire
   if (slot == nullptr) return nullptr;
   Handle& handle = *slot;
   handle.recent = true;
-  if (handle.ah == nullptr && now >= handle.retry_at) make(now, handle);
+  if (handle.ah == nullptr && may_try(now, key.gid)) make(now, handle);
   return handle.ah != nullptr ? &handle : nullptr;
+}
+
+// `now` stays the same during a burst. The pause therefore begins at the first later time, which
+// does not include the wait for the attempt.
+bool AddressHandles::may_try(Time now, const Gid& gid) {
+  const auto found = unreachable_.find(gid);
+  if (found == unreachable_.end()) return true;
+  Unreachable& peer = found->second;
+  if (!peer.retry_at && now > peer.failed_at) peer.retry_at = now + peer.pause;
+  return peer.retry_at && now >= *peer.retry_at;
 }
 
 AddressHandles::Handle* AddressHandles::look_up(const Key& key) {
@@ -88,10 +102,15 @@ void AddressHandles::make(Time now, Handle& handle) {
   attributes.is_global = 1;
   attributes.port_num = static_cast<std::uint8_t>(card_.port.port);
   handle.ah = {card_.verbs->create_ah(card_.pd.get(), &attributes), {card_.verbs.get()}};
-  if (handle.ah == nullptr)
-    handle.retry_at = now + kUnreachablePause;
-  else
+  if (handle.ah != nullptr) {
     ++made_;
+    unreachable_.erase(handle.key.gid);
+    return;
+  }
+  std::erase_if(unreachable_,
+                [&](const auto& entry) { return now - entry.second.failed_at > kForgetAfter; });
+  Unreachable& peer = unreachable_[handle.key.gid];
+  peer = {now, std::clamp(2 * peer.pause, kPauseLeast, kPauseMost), std::nullopt};
 }
 
 std::uint16_t source_port_of_label(std::uint32_t label) {

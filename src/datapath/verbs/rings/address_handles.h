@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <list>
+#include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -29,8 +31,9 @@ class AddressHandles {
     std::size_t capacity = 8192;
   };
 
+  using Gid = std::array<std::uint8_t, 16>;
   struct Key {
-    std::array<std::uint8_t, 16> gid{};
+    Gid gid{};
     std::uint16_t label = 0;  // index of the flow label
     std::uint16_t traffic_class = 0;
     friend bool operator==(const Key&, const Key&) = default;
@@ -40,7 +43,6 @@ class AddressHandles {
     AhPtr ah;                    // null while the peer cannot be reached
     std::uint32_t requests = 0;  // posted and not yet reclaimed; the user of the handle counts them
     bool recent = true;
-    Time retry_at{};  // if `ah` is null
   };
 
   AddressHandles(VerbsCard& card, Options options);
@@ -58,6 +60,14 @@ class AddressHandles {
     std::size_t operator()(const Key& key) const;
   };
 
+  // A peer whose last handle could not be created, whatever its path and class.
+  struct Unreachable {
+    Time failed_at{};
+    Duration pause{};
+    std::optional<Time> retry_at;
+  };
+
+  bool may_try(Time now, const Gid& gid);
   Handle* look_up(const Key& key);  // creates it without `ah` if necessary; nullptr: no room
   bool make_room();
   void make(Time now, Handle& handle);
@@ -67,6 +77,7 @@ class AddressHandles {
   std::list<Handle> handles_;
   std::list<Handle>::iterator hand_;  // of the clock (second chance)
   std::unordered_map<Key, std::list<Handle>::iterator, KeyHash> by_key_;
+  std::map<Gid, Unreachable> unreachable_;
   std::array<Handle*, 512> recent_{};  // by path and class: usually the handle that find() needs
   std::uint64_t made_ = 0;
 };
