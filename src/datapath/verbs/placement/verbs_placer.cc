@@ -97,6 +97,7 @@ std::uint32_t VerbsPlacer::introduction_version(LinkId link) const {
 
 Status VerbsPlacer::connect(LinkId link, std::span<const std::byte> introduction) {
   const Status connected = links_.connect(link, introduction);
+  is_any_broken_ = queues_.needs_repair();  // receives of a new queue may have been refused
   if (!connected) ++counters_.placement_links_failed;
   return connected;
 }
@@ -298,7 +299,10 @@ void VerbsPlacer::on_received(const ibv_wc& completion, RunWriter& runs) {
   runs.add(slot->way, ntohl(completion.imm_data), completion.byte_len);
   ++counters_.placed_rx_packets;
   counters_.bytes_placed_by_nic += completion.byte_len;
-  if (queue.receives_missing() >= queues_.options().receives / 8) receives_.fill(queue);
+  if (queue.receives_missing() >= queues_.options().receives / 8) {
+    receives_.fill(queue);
+    is_any_broken_ = is_any_broken_ || queue.is_broken();
+  }
 }
 
 std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {
@@ -328,8 +332,7 @@ void VerbsPlacer::repair(Time now) {
   if (!is_any_broken_ || !repair_pause_.is_over(now)) return;
   repair_pause_.start(now);
   counters_.placement_queue_pairs_reset += links_.repair(now);
-  is_any_broken_ = std::ranges::any_of(
-      queues_.slots(), [](const QueueTable::Slot& slot) { return slot.needs_repair(); });
+  is_any_broken_ = queues_.needs_repair();
 }
 
 bool VerbsPlacer::reads(std::span<const std::byte> memory) {

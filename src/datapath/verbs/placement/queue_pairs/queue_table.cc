@@ -34,6 +34,10 @@ Status QueueTable::open_group() {
   return Unit{};
 }
 
+bool QueueTable::needs_repair() const {
+  return std::ranges::any_of(slots_, &Slot::needs_repair);
+}
+
 Result<std::uint16_t> QueueTable::open(const LinkPath& way) {
   if (free_.empty()) {
     const std::size_t index = slots_.size();

@@ -54,6 +54,7 @@ class QueueTable {
   Slot* find(std::size_t index) { return index < slots_.size() ? &slots_[index] : nullptr; }
   Slot& at(std::size_t index) { return slots_[index]; }
   std::vector<Slot>& slots() { return slots_; }
+  bool needs_repair() const;  // any of them
   std::vector<Group>& groups() { return groups_; }
   Group& group_of(const ConnectedQueue& queue) {
     return groups_[queue.next_name().name / group_queues_];

@@ -49,6 +49,7 @@ struct FakeBehaviour {
   bool dead_keys_take_receives = false;  // as with a shared receive queue
   bool keys_outlive_regions = false;     // a deregistered region can still be written to
   bool refuses_dereg = false, refuses_resets = false;
+  bool refuses_receives = false;                  // post_recv fails
   std::uint32_t unreachable = 0;                  // no queue pair can be connected to this one
   bool fails_binds = false, fails_reads = false;  // they complete with an error
   bool holds_completions = false;                 // of sends: they cannot be polled

@@ -181,7 +181,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     std::size_t count = static_cast<FakeQp*>(qp)->receiving.size();
     for (const ibv_recv_wr* each = request; each != nullptr; each = each->next)
       ++count;
-    if (count > static_cast<FakeQp*>(qp)->limits.max_recv_wr) return ENOMEM;
+    if (refuses_receives || count > static_cast<FakeQp*>(qp)->limits.max_recv_wr) return ENOMEM;
     return FakeVerbs::post_recv(qp, request, refused);
   }
   int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** refused) override {

@@ -1,0 +1,104 @@
+// Queue pairs of placed packets that break or cannot be connected: what is lost, when they are
+// repaired, and how long failing attempts may take.
+#include "datapath/verbs/placement/links/introduction.h"
+#include "placer_pair.h"
+
+namespace dlcp::datapath::test {
+namespace {
+
+TEST_CASE("a broken queue pair loses its packets, is reset and works again with the same number") {
+  Pair pair;
+  pair.connect(1);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  const auto numbers = pair.card->connected_numbers();
+  pair.card->break_queue_pair(*numbers.begin());
+  pair.card->break_queue_pair(*numbers.rbegin());
+  CHECK(pair.place(to, 0, 8) == 8);
+  CHECK(pair.placed().empty());
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now, runs);  // notices the error
+  pair.a.placer().placed(pair.now + 1s, runs);
+  CHECK_FALSE(pair.a.datapath->reads(pair.a.memory));
+  CHECK(pair.a.count_of("placement_queue_pairs_reset") == 1);
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
+  CHECK(pair.card->connected_numbers() == numbers);
+  CHECK(pair.place(to, 0, 8) == 8);
+  CHECK(pair.placed().size() == 1);
+}
+
+TEST_CASE("a queue pair that cannot be repaired is not counted as a path") {
+  Pair pair;
+  pair.connect(2);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  const auto numbers = pair.card->connected_numbers();
+  pair.card->break_queue_pair(*std::next(numbers.begin()));
+  pair.card->refuses_resets = true;
+  pair.place(to, 0, 1, 0);
+  pair.place(to, 0, 1, 1);
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now, runs);
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
+}
+
+TEST_CASE("abandoning memory ends the card's reads at once, and the queue pair works again") {
+  Pair pair;
+  pair.connect(1);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.card->holds_completions = true;
+  pair.place(to, 0, 4);
+  CHECK(pair.a.datapath->reads(pair.a.piece(0, 4)));
+  pair.a.datapath->abandon(pair.a.piece(0, 4));
+  CHECK_FALSE(pair.a.datapath->reads(pair.a.piece(0, 4)));
+  pair.card->holds_completions = false;
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now + 1s, runs);
+  pair.placed();
+  CHECK(pair.place(to, 0, 4) == 4);
+  CHECK(pair.placed().size() == 1);
+}
+
+TEST_CASE("a path that cannot be connected does not keep the others from it") {
+  Pair pair(PermissionKind::kRegion, GENERATE(PlacementTransport::kUc, PlacementTransport::kRc));
+  const auto exact = static_cast<std::size_t>(TrafficClass::kExact);
+  const auto tell = [](Side& from, Side& to) {
+    return to.placer().connect(to.link, from.placer().introduction(from.link).view()).ok();
+  };
+  pair.open_links();
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kExact, 3).ok());
+  const auto own = decode_introduction(pair.a.placer().introduction(pair.a.link).view());
+  pair.card->unreachable = own.value().classes[exact][0].queue_pair;
+  for (int round = 0; round < 2; ++round) {
+    CHECK_FALSE(tell(pair.a, pair.b));
+    CHECK(tell(pair.b, pair.a));
+  }
+  const wire::LinkPaths paths = pair.a.placer().paths(pair.a.link, TrafficClass::kExact);
+  CHECK(paths.count() == 2);
+  CHECK_FALSE(paths.has(0));
+  CHECK(pair.b.count_of("placement_links_failed") == 2);
+  pair.card->unreachable = 0;
+  pair.introduce();
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 3);
+}
+
+TEST_CASE("queue pairs whose receives the card refuses are repaired") {
+  const bool at_start = GENERATE(false, true);
+  Pair pair;
+  pair.card->refuses_receives = at_start;
+  pair.open_links();
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kExact, 1).ok());
+  pair.introduce();
+  pair.card->refuses_receives = true;
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.place(to, 0, 64);
+  CHECK(pair.placed().size() == (at_start ? 0 : 1));
+  pair.card->refuses_receives = false;
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now + 1s, runs);
+  pair.b.placer().placed(pair.now + 1s, runs);
+  CHECK(pair.b.count_of("placement_queue_pairs_reset") > 0);
+  CHECK(pair.place(to, 0, 64) == 64);
+  CHECK(pair.placed().size() == 1);
+}
+
+}  // namespace
+}  // namespace dlcp::datapath::test
