@@ -357,6 +357,10 @@ class FakeVerbs : public Verbs {
       return;
     }
     FakeQp& qp = *found->second;
+    if (40 + sent.bytes.size() > qp.buffers.front().length) {
+      ++too_long;
+      return;
+    }
     auto* memory = reinterpret_cast<std::byte*>(qp.buffers.front().addr);
     std::memset(memory, 0xee, 40);
     memory[20] = std::byte{0x45};

@@ -104,5 +104,19 @@ TEST_CASE("the TOS byte and the source are read from either IP header, and from 
         wire::host_address(std::span(header).subspan(8, 16)));
 }
 
+TEST_CASE("a device that sends small packets receives any that the port accepts") {
+  Card card;
+  VerbsOptions options = options_with(4, Entropy::kQueuePairs);
+  options.datagram_bytes_max = 600;
+  const auto small = VerbsDatapath::open(card.verbs, options).value();
+  CHECK(small->limits().datagram_bytes_max == 600);
+  wire::TxPacket packet = card.packet(0);
+  packet.destination = &small->local_address();
+  REQUIRE(card.datapath->send({&packet, 1}) == 1);
+  CHECK(small->receive(card.now, card.arrived) == 1);
+  CHECK(card.arrived[0].bytes.size() == 40 + kPayload);
+  CHECK(card.verbs->too_long == 0);
+}
+
 }  // namespace
 }  // namespace dlcp::datapath::test

@@ -76,7 +76,7 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
           v->query_port(card->context.get(), static_cast<std::uint8_t>(port.port), &attributes))
     return verbs_error("query the port's state", port, error);
   card->path_mtu = attributes.active_mtu;
-  card->mtu = std::size_t{128} << attributes.active_mtu;  // IBV_MTU_256 is 1, and so on
+  card->mtu = card->port_mtu();
   if (card->mtu < kSmallestMtu) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("the MTU of {} for RoCE is {}, but at least {} are needed",

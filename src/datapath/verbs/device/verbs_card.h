@@ -34,12 +34,15 @@ struct VerbsCard {
   CqPtr receive_cq;
 
   RocePort port;
-  std::size_t mtu = 0;             // largest datagram above the UDP and RoCE headers
+  std::size_t mtu = 0;             // largest datagram to send, above the UDP and RoCE headers
   std::uint32_t requests_max = 0;  // of one queue
   std::uint32_t handles_max = 0;   // address handles
   std::uint32_t entries_max = 0;   // of one completion queue
   std::uint32_t windows_max = 0;   // memory windows
   ibv_mtu path_mtu = IBV_MTU_1024;
+
+  // The largest datagram that the port accepts; `mtu` may be smaller.
+  std::size_t port_mtu() const { return std::size_t{128} << path_mtu; }  // IBV_MTU_256 is 1
 
   // `send_entries` and `receive_entries`: capacity of the completion queues.
   static Result<std::unique_ptr<VerbsCard>> open(std::shared_ptr<Verbs> verbs, const RocePort& port,

@@ -30,7 +30,7 @@ std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> 
 ReceiveRing::ReceiveRing(VerbsCard& card, std::uint32_t buffers, VerbsCounters& counters)
     : card_(card),
       counters_(counters),
-      stride_((kLineBytes + card.mtu + kLineBytes - 1) / kLineBytes * kLineBytes),
+      stride_((kLineBytes + card.port_mtu() + kLineBytes - 1) / kLineBytes * kLineBytes),
       memory_(stride_ * buffers + kLineBytes),
       requests_(buffers),
       pieces_(buffers) {}
@@ -51,7 +51,7 @@ Result<std::unique_ptr<ReceiveRing>> ReceiveRing::open(VerbsCard& card, std::uin
   const std::uintptr_t aligned = (begin + kLineBytes - 1) / kLineBytes * kLineBytes;
   for (std::size_t i = 0; i < buffers; ++i) {
     ring->pieces_[i] = {aligned + i * ring->stride_ + kLead,
-                        static_cast<std::uint32_t>(kRoutingHeaderBytes + card.mtu),
+                        static_cast<std::uint32_t>(kRoutingHeaderBytes + card.port_mtu()),
                         ring->mr_->lkey};
     ring->requests_[i].wr_id = i;
     ring->requests_[i].sg_list = &ring->pieces_[i];

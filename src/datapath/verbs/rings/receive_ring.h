@@ -1,7 +1,8 @@
 // The receiving half: one UD queue pair, whose number is part of the device's address, and a ring
-// of registered buffers. The card puts 40 bytes with the IP header before each datagram, from which
-// DSCP and ECN are read. Buffers that were handed out are posted again at the next receive(), many
-// at a time.
+// of registered buffers, each as large as the port's MTU also if this host sends smaller packets,
+// because a datagram that does not fit can break the queue pair. The card puts 40 bytes with the IP
+// header before each datagram, from which DSCP and ECN are read. Buffers that were handed out are
+// posted again at the next receive(), many at a time.
 #pragma once
 
 #include <array>
