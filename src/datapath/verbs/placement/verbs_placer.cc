@@ -321,7 +321,7 @@ std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {
       for (int i = 0; i < got; ++i)
         on_received(completions_[static_cast<std::size_t>(i)], runs);
     } while (got == static_cast<int>(wanted) && runs.room() > 0);
-    if (runs.room() > 0) ++next_group_;
+    ++next_group_;  // also if the group has more: no group waits for another
   }
   counters_.placed_rx_runs += runs.count();
   repair(now);

@@ -207,6 +207,29 @@ TEST_CASE("over RC a full queue does not keep packets for other peers waiting: i
   CHECK(pair.a.placer().failures(pair.a.link, TrafficClass::kExact, 0) == 1);
 }
 
+TEST_CASE("queue pairs with many packets do not keep those of another completion queue waiting") {
+  Pair pair;
+  pair.open_links();
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kExact, 16).ok());
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kBulkProtected, 16).ok());
+  REQUIRE(pair.a.placer().widen(pair.a.link, TrafficClass::kBulkDroppable, 1).ok());
+  pair.introduce();
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  PlacedPacket other = pair.packet(to, 63);
+  other.way.traffic_class = TrafficClass::kBulkDroppable;
+  REQUIRE(pair.a.placer().place({&other, 1}) == 1);
+  bool has_arrived = false;
+  std::vector<PlacedRun> runs(4);
+  for (int round = 0; round < 3; ++round) {
+    for (wire::PathIndex path = 0; path < 8; ++path)
+      REQUIRE(pair.place(to, path, 1, path) == 1);
+    const std::size_t count = pair.b.placer().placed(pair.now, runs);
+    for (std::size_t i = 0; i < count; ++i)
+      has_arrived = has_arrived || runs[i].way.traffic_class == TrafficClass::kBulkDroppable;
+  }
+  CHECK(has_arrived);
+}
+
 TEST_CASE("receives are posted again before a path runs out of them") {
   Pair pair;
   pair.connect(1);
