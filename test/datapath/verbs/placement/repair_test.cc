@@ -100,5 +100,43 @@ TEST_CASE("queue pairs whose receives the card refuses are repaired") {
   CHECK(pair.placed().size() == 1);
 }
 
+TEST_CASE("after two queue pairs of a link could not be connected, the others are not tried") {
+  Pair pair;
+  pair.open_links();
+  for (const auto traffic_class : {TrafficClass::kExact, TrafficClass::kBulkProtected})
+    REQUIRE(pair.a.placer().widen(pair.a.link, traffic_class, 4).ok());
+  pair.card->is_unreachable = true;
+  const Introduction own = pair.a.placer().introduction(pair.a.link);
+  CHECK_FALSE(pair.b.placer().connect(pair.b.link, own.view()).ok());
+  CHECK(pair.card->connects_refused == 2);
+  pair.card->is_unreachable = false;
+  pair.introduce();
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kBulkProtected).count() == 4);
+}
+
+TEST_CASE("failing repairs take a quarter of the time, even if each lasts a second") {
+  Pair pair;
+  pair.connect(8);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.card->holds_completions = true;
+  for (wire::PathIndex path = 0; path < 8; ++path)
+    pair.place(to, path, 1, path);
+  pair.a.datapath->abandon(pair.a.memory);
+  pair.card->is_unreachable = true;
+  pair.card->connects_refused = 0;
+  std::vector<PlacedRun> runs(8);
+  for (const Time end = pair.now + 16s; pair.now < end;) {
+    const std::size_t attempts = pair.card->connects_refused;
+    pair.a.placer().placed(pair.now, runs);
+    pair.now += pair.card->connects_refused > attempts ? 1s : 10ms;
+  }
+  CHECK(pair.card->connects_refused >= 3);
+  CHECK(pair.card->connects_refused <= 5);
+  pair.card->is_unreachable = pair.card->holds_completions = false;
+  pair.a.placer().placed(pair.now + 4s, runs);
+  CHECK(pair.a.count_of("placement_queue_pairs_reset") == 8);
+  CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 8);
+}
+
 }  // namespace
 }  // namespace dlcp::datapath::test

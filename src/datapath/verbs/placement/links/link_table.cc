@@ -11,6 +11,8 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kPathsPerLinkMin = 2;  // if there are many peers
+constexpr unsigned kFailuresMax = 2;         // of one attempt to connect a link
+constexpr Duration kRejoinPause = 3s;        // after a failed repair, which may have taken a second
 
 bool is_older(std::uint32_t version, std::uint32_t than) {
   return static_cast<std::int32_t>(version - than) < 0;
@@ -131,6 +133,7 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
   link->limits = {128u << mtu, std::min<std::uint32_t>(remote->receives_per_path, sends),
                   is_reliable()};
   Status first_error = Unit{};
+  unsigned failures = 0;
   for (std::size_t c = 0; c < remote->classes.size(); ++c) {
     auto& known = link->remote.classes[c];
     for (std::size_t p = 0; p < remote->classes[c].size(); ++p) {
@@ -143,22 +146,23 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
     if (auto widened = widen(id, static_cast<TrafficClass>(c), known.size());
         !widened && first_error)
       first_error = widened.error();
-    if (auto connected = connect_class(*link, c); !connected && first_error)
+    if (auto connected = connect_class(*link, c, failures); !connected && first_error)
       first_error = connected.error();
   }
   return first_error;
 }
 
 // A path that cannot be connected does not keep the others from it. All lead to the same address,
-// whose resolution may take a second, so a second failure ends the attempt.
-Status LinkTable::connect_class(Link& link, std::size_t traffic_class) {
+// whose resolution may take a second, so the second failure, of whatever class, ends the attempt.
+Status LinkTable::connect_class(Link& link, std::size_t traffic_class, unsigned& failures) {
   const auto& own = link.queues[traffic_class];
   const auto& remote = link.remote.classes[traffic_class];
   Status first_error = Unit{};
-  for (std::size_t path = 0; path < std::min(own.size(), remote.size()); ++path)
+  const std::size_t paths = std::min(own.size(), remote.size());
+  for (std::size_t path = 0; path < paths && failures < kFailuresMax; ++path)
     if (auto connected = connect_path(link, traffic_class, path); !connected) {
-      if (!first_error) break;
-      first_error = connected.error();
+      ++failures;
+      if (first_error) first_error = connected.error();
     }
   return first_error;
 }
@@ -258,10 +262,15 @@ void LinkTable::close(LinkId id) {
 }
 
 // A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair needs a new
-// one at the peer too.
+// one at the peer too. A failed repair may have taken a second, so nothing else is repaired in this
+// call, and the pause after it begins with the next one.
 std::size_t LinkTable::repair(Time now) {
+  if (std::exchange(has_repair_failed_, false)) repair_at_ = now + kRejoinPause;
+  if (now < repair_at_) return 0;
   std::size_t repaired = 0;
-  for (std::size_t index = 0; index < queues_.slots().size(); ++index) {
+  const std::size_t slots = queues_.slots().size();
+  for (std::size_t visited = 0; visited < slots && !has_repair_failed_; ++visited) {
+    const std::size_t index = next_repair_++ % slots;
     QueueTable::Slot& slot = queues_.at(index);
     if (!slot.needs_repair()) continue;
     if (is_reliable()) {
@@ -274,6 +283,7 @@ std::size_t LinkTable::repair(Time now) {
         is_reliable() ? link != nullptr && renew(*link, static_cast<std::uint16_t>(index))
                       : static_cast<bool>(join(slot, slot.remote));
     repaired += is_repaired ? 1 : 0;
+    has_repair_failed_ = !is_repaired && !is_reliable();
   }
   return repaired;
 }

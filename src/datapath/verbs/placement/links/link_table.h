@@ -52,7 +52,7 @@ class LinkTable {
   bool is_reliable() const { return queues_.options().transport == PlacementTransport::kRc; }
   std::size_t paths_allowed(const Link& link) const;
   bool agrees(const Link& link, const LinkDescription& remote) const;
-  Status connect_class(Link& link, std::size_t traffic_class);
+  Status connect_class(Link& link, std::size_t traffic_class, unsigned& failures);
   Status connect_path(Link& link, std::size_t traffic_class, std::size_t path);
   Status follow(Link& link, std::size_t traffic_class, std::size_t path);
   Status renew(Link& link, std::uint16_t index);
@@ -67,6 +67,9 @@ class LinkTable {
   const Marks marks_;
   std::unordered_map<std::uint32_t, Link> links_;
   std::uint32_t last_id_ = 0;
+  std::size_t next_repair_ = 0;  // slot
+  bool has_repair_failed_ = false;
+  Time repair_at_{};
 };
 
 }  // namespace dlcp::datapath

@@ -51,6 +51,7 @@ struct FakeBehaviour {
   bool refuses_dereg = false, refuses_resets = false;
   bool refuses_receives = false;                  // post_recv fails
   std::uint32_t unreachable = 0;                  // no queue pair can be connected to this one
+  bool is_unreachable = false;                    // none can be connected to any other
   bool fails_binds = false, fails_reads = false;  // they complete with an error
   bool holds_completions = false;                 // of sends: they cannot be polled
   bool holds_binds = false, holds_reads = false;  // they do not complete before release_binds()
@@ -67,8 +68,15 @@ struct FakeBehaviour {
   std::size_t dead_keys = 0;   // writes refused because of the key
   std::size_t no_receive = 0;  // lost because no receive was posted
   std::size_t binds = 0, reads = 0;
+  std::size_t connects_refused = 0;
   std::map<std::uint32_t, int> writable;  // how often writes with this key were permitted
   std::vector<ibv_qp_attr> ready;         // attributes of each change to the state RTR
+
+  bool refuses_to_connect(std::uint32_t number) {
+    const bool refuses = is_unreachable || number == unreachable;
+    connects_refused += refuses ? 1 : 0;
+    return refuses;
+  }
 };
 
 }  // namespace dlcp::datapath::test

@@ -157,7 +157,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
     if (qp->qp_type == IBV_QPT_UD) return 0;
     if (attributes->qp_state == IBV_QPS_RESET && refuses_resets) return EIO;
     if (mask != required_mask(*qp, attributes->qp_state)) return EINVAL;
-    if (attributes->qp_state == IBV_QPS_RTR && attributes->dest_qp_num == unreachable)
+    if (attributes->qp_state == IBV_QPS_RTR && refuses_to_connect(attributes->dest_qp_num))
       return ETIMEDOUT;
     if (attributes->qp_state == IBV_QPS_RESET) {
       queues_[qp->qp_num] = {};
