@@ -15,7 +15,7 @@ namespace dlcp::datapath {
   X(placed_tx_bytes, "payload bytes of these packets")                                          \
   X(placed_tx_doorbells, "posted chains of these packets")                                      \
   X(placed_tx_completions, "completions that the card reported for them")                       \
-  X(placed_tx_queue_full, "times the queue was full and the caller had to retry")               \
+  X(placed_tx_queue_full, "packets dropped because their queue was full")                       \
   X(placed_tx_errors, "completions with an error, flushed requests not counted")                \
   X(placed_tx_lost, "packets dropped because their queue pair did not work")                    \
   X(placement_queue_pairs, "queue pairs opened for placed packets")                             \

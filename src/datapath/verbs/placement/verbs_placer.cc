@@ -222,9 +222,10 @@ void VerbsPlacer::lose() {
   if (is_reliable && way_queue_ != nullptr) way_queue_->set_broken();
 }
 
-// False if its queue is full; nothing was changed then. An RC queue pair may stay full for as long
-// as its peer does not answer, and other peers must not wait for that: its packets are lost.
-bool VerbsPlacer::add(const PlacedPacket& packet) {
+// A queue is full only if it holds packets that count as lost already: an RC queue pair whose peer
+// does not answer, or a UC queue pair that the card pauses. Other peers must not wait for that, so
+// the packet is lost.
+void VerbsPlacer::add(const PlacedPacket& packet) {
   if (packet.way != way_) {
     post();
     way_ = packet.way;
@@ -232,38 +233,27 @@ bool VerbsPlacer::add(const PlacedPacket& packet) {
   }
   ConnectedQueue* const queue = way_queue_;
   if (queue == nullptr || !queue->is_connected() || queue->is_broken() ||
-      packet.payload.size() > way_bytes_max_) {
-    lose();
-    return true;
-  }
+      packet.payload.size() > way_bytes_max_)
+    return lose();
   if (queue->room() == 0) {
     chain_.post();
     collect_sent(queues_.group_of(*queue));
-    const bool waits = options_.ability.transport == PlacementTransport::kUc;
-    if (queue->room() == 0 && !queue->is_broken() && waits) return false;
-    if (queue->is_broken() || queue->room() == 0) {
-      lose();
-      return true;
-    }
+    counters_.placed_tx_queue_full += queue->room() == 0 ? 1 : 0;
+    if (queue->is_broken() || queue->room() == 0) return lose();
   }
   const auto key = registered_.key_of(packet.payload);
-  if (!key) {
-    lose();
-    return true;
-  }
+  if (!key) return lose();
   chain_.add(*queue, packet, *key);
-  return true;
 }
 
 std::size_t VerbsPlacer::place(std::span<const PlacedPacket> packets) {
   way_ = {};
   way_queue_ = nullptr;
-  std::size_t taken = 0;
-  while (taken < packets.size() && (is_stopped_ || add(packets[taken])))
-    ++taken;
+  if (is_stopped_) return packets.size();
+  for (const PlacedPacket& packet : packets)
+    add(packet);
   post();
-  counters_.placed_tx_queue_full += taken < packets.size() ? 1 : 0;
-  return taken;
+  return packets.size();
 }
 
 void VerbsPlacer::collect_sent(QueueTable::Group& group) {

@@ -84,7 +84,7 @@ class VerbsPlacer final : public Placer {
   class RunWriter;
   VerbsPlacer(VerbsCard& card, MemoryRegions& registered, Options options);
   ConnectedQueue* queue_of(const LinkPath& way);
-  bool add(const PlacedPacket& packet);
+  void add(const PlacedPacket& packet);
   void post();
   void lose();
   void collect_sent(QueueTable::Group& group);

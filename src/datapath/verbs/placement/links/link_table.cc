@@ -126,7 +126,7 @@ Status LinkTable::connect(LinkId id, std::span<const std::byte> introduction) {
   link->remote.version = remote->version;
   const auto mtu = std::min<unsigned>(remote->mtu, card_.path_mtu);
   link->remote.mtu = static_cast<std::uint8_t>(mtu);
-  // With more in flight, the queue could be full, and all other packets would wait for this peer.
+  // With more in flight, the queue could be full, and packets would be lost.
   // Over RC requests end only when the peer's card has acknowledged them, which may be later than
   // the peer itself.
   const std::uint32_t sends = queues_.options().sends / (is_reliable() ? 2 : 1);
