@@ -136,6 +136,16 @@ std::string VerbsDatapath::describe(const wire::EndpointAddress& address) const 
   return decoded ? to_string(*decoded) : std::string();
 }
 
+// Packets of new handles have another source, and peers drop them, if the address has changed.
+PathReport VerbsDatapath::last_report(const wire::EndpointAddress&) const {
+  ibv_gid gid{};
+  std::ranges::copy(gid_of(card_->port.gid.ip), gid.raw);
+  if (card_->verbs->has_gid(card_->context.get(), static_cast<std::uint8_t>(card_->port.port),
+                            card_->port.gid.index, gid))
+    return {};
+  return {PathReport::Kind::kNoAddress, to_string(card_->port.gid.ip), now_};
+}
+
 Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
   const auto decoded = decode_device_address(peer);
   if (!decoded || !decoded->has(LocatorKind::kQueuePair)) {
@@ -250,7 +260,8 @@ void VerbsDatapath::repair(Time now) {
 void VerbsDatapath::collect_events() {
   ibv_async_event event{};
   while (card_->verbs->get_async_event(card_->context.get(), &event) == 0) {
-    gone_ = gone_ || event.event_type == IBV_EVENT_DEVICE_FATAL;
+    lost_completions_ = lost_completions_ || event.event_type == IBV_EVENT_CQ_ERR;
+    gone_ = gone_ || lost_completions_ || event.event_type == IBV_EVENT_DEVICE_FATAL;
     card_->verbs->ack_async_event(&event);
   }
   gone_ = gone_ || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
@@ -290,9 +301,11 @@ std::optional<Error> VerbsDatapath::failure() const {
   }
   if (!gone_ && !receive_->is_broken())
     return placer_ != nullptr ? placer_->failure() : std::nullopt;
+  const char* const cause = lost_completions_ ? "has lost a completion queue"
+                            : gone_           ? "is gone"
+                                              : "has closed its receive queue";
   return Error{ErrorCode::kSystem,
-               fmt::format("the RDMA device {} {}", to_string(card_->port),
-                           gone_ ? "is gone" : "has closed its receive queue"),
+               fmt::format("the RDMA device {} {}", to_string(card_->port), cause),
                "see the kernel's log, then restart the job"};
 }
 

@@ -34,6 +34,7 @@ class VerbsDatapath final : public Datapath {
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
+  PathReport last_report(const wire::EndpointAddress& peer) const override;
   Status check_reachable(const wire::EndpointAddress& peer) const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
@@ -97,7 +98,8 @@ class VerbsDatapath final : public Datapath {
   Time next_presence_;  // when to check that the device still exists
   RepairPause repair_pause_;
   bool armed_ = false;
-  bool gone_ = false;  // the device was removed
+  bool gone_ = false;              // the device cannot be used any more
+  bool lost_completions_ = false;  // because of a completion queue
 };
 
 }  // namespace dlcp::datapath

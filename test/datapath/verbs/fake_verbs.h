@@ -59,6 +59,7 @@ class FakeVerbs : public Verbs {
   bool refuses_queue_pairs = false;
   bool has_dma_buf = false;
   bool removed = false;  // from the system, without an event
+  bool lacks_gid = false;
   std::size_t posts = 0;
   std::size_t lost = 0;      // to a missing queue pair, or one without a buffer
   std::size_t too_long = 0;  // for the buffer; a real card may then close the queue pair
@@ -92,9 +93,9 @@ class FakeVerbs : public Verbs {
       qp->sending.clear();
     }
   }
-  void remove_device() {
+  void report(ibv_event_type type) {
     ibv_async_event event{};
-    event.event_type = IBV_EVENT_DEVICE_FATAL;
+    event.event_type = type;
     events_.push_back(event);
   }
   std::size_t queue_pairs() const { return queue_pairs_.size(); }
@@ -132,6 +133,7 @@ class FakeVerbs : public Verbs {
   }
   void ack_async_event(ibv_async_event*) override {}
   bool is_removed(ibv_context*) override { return removed; }
+  bool has_gid(ibv_context*, std::uint8_t, int, const ibv_gid&) override { return !lacks_gid; }
   ibv_pd* alloc_pd(ibv_context* context) override {
     auto* pd = made(new ibv_pd{});
     pd->context = context;

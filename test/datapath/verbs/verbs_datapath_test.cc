@@ -153,7 +153,7 @@ TEST_CASE("abandoned memory is not read any more, and other sends continue") {
 TEST_CASE("after a device was removed nothing is sent or received, and a failure is reported") {
   Card card;
   card.send(5);
-  card.verbs->remove_device();
+  card.verbs->report(IBV_EVENT_DEVICE_FATAL);
   CHECK_FALSE(card.datapath->failure());
   CHECK(card.receive(1s) == 0);
   REQUIRE(card.datapath->failure());
@@ -171,6 +171,27 @@ TEST_CASE("a device removed without an event is reported as a failure too") {
   CHECK(card.receive(1s) == 0);
   REQUIRE(card.datapath->failure());
   CHECK(card.datapath->failure()->what == "the RDMA device fake:1 is gone");
+}
+
+TEST_CASE("a failed completion queue is reported, because its packets would be missed silently") {
+  Card card;
+  card.verbs->report(IBV_EVENT_CQ_ERR);
+  CHECK(card.receive(1s) == 0);
+  REQUIRE(card.datapath->failure());
+  CHECK(card.datapath->failure()->what == "the RDMA device fake:1 has lost a completion queue");
+}
+
+TEST_CASE("the report about a silent peer names an address that this host has lost") {
+  Card card;
+  const wire::EndpointAddress peer = card.datapath->local_address();
+  CHECK(card.datapath->last_report(peer).kind == PathReport::Kind::kNothing);
+  card.receive(1s);
+  card.verbs->lacks_gid = true;
+  const PathReport report = card.datapath->last_report(peer);
+  CHECK(report.kind == PathReport::Kind::kNoAddress);
+  CHECK(report.from == "10.0.0.1");
+  CHECK(report.at == card.now);
+  CHECK_FALSE(card.datapath->failure());
 }
 
 TEST_CASE("an armed completion channel wakes its waiter once, and arm() requests a last check") {

@@ -26,6 +26,8 @@ class Verbs {
   // True if the kernel has removed the device. Not every driver sends an event for that: Soft-RoCE
   // continues to work, and the removal blocks until the last context is closed.
   virtual bool is_removed(ibv_context* context) = 0;
+  // True if this entry of the port's GID table has this value. The address may have been removed.
+  virtual bool has_gid(ibv_context* context, std::uint8_t port, int index, const ibv_gid& gid) = 0;
 
   virtual ibv_pd* alloc_pd(ibv_context* context) = 0;
   virtual int dealloc_pd(ibv_pd* pd) = 0;

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "datapath/verbs/device/verbs.h"
@@ -28,6 +30,7 @@ struct Functions {
   int (*fork_init)() = nullptr;
   int (*query_device)(ibv_context*, ibv_device_attr*) = nullptr;
   int (*query_port)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
+  int (*query_gid)(ibv_context*, std::uint8_t, int, ibv_gid*) = nullptr;
   int (*get_async_event)(ibv_context*, ibv_async_event*) = nullptr;
   void (*ack_async_event)(ibv_async_event*) = nullptr;
   ibv_pd* (*alloc_pd)(ibv_context*) = nullptr;
@@ -66,6 +69,7 @@ const char* look_up(void* library, Functions& f) {
   find("ibv_fork_init", f.fork_init);
   find("ibv_query_device", f.query_device);
   find("ibv_query_port", f.query_port);
+  find("ibv_query_gid", f.query_gid);
   find("ibv_get_async_event", f.get_async_event);
   find("ibv_ack_async_event", f.ack_async_event);
   find("ibv_alloc_pd", f.alloc_pd);
@@ -121,6 +125,11 @@ class LibraryVerbs final : public Verbs {
 
   bool is_removed(ibv_context* context) override {
     return ::access(context->device->dev_path, F_OK) != 0 && errno == ENOENT;
+  }
+  bool has_gid(ibv_context* context, std::uint8_t port, int index, const ibv_gid& gid) override {
+    ibv_gid found{};
+    return f_.query_gid(context, port, index, &found) == 0 &&
+           std::equal(std::begin(found.raw), std::end(found.raw), gid.raw);
   }
 
   ibv_pd* alloc_pd(ibv_context* context) override { return f_.alloc_pd(context); }
