@@ -34,11 +34,22 @@ class BufferReader {
       } else {
         fault_(*fact.from, "not a percentage", "0..100");
       }
+    read_sum();
     for (const Fact& fact : of(facts_, "queue_alpha"))
       read_alpha(fact);
   }
 
  private:
+  // Pools that state more than the whole buffer cannot all have what they state.
+  void read_sum() {
+    unsigned total = 0;
+    for (const Fact& fact : of(facts_, "pool_share"))
+      total += static_cast<unsigned>(number_of(held(fact.held, "percent")).value_or(0));
+    if (total <= 100 || !site_.lossy_pool_percent) return;
+    site_.lossy_pool_percent = *site_.lossy_pool_percent * 100 / total;
+    site_.pool_source += " of " + std::to_string(total) + " in all pools";
+  }
+
   // Classes whose packets are in a buffer pool of their own.
   void read_reserved() {
     for (const Fact& fact : of(facts_, "reserved"))
