@@ -25,6 +25,7 @@ dlcp: {queues: {control: 5, exact: 4, urgent: 2, bulk: 1}}
 site:
   dscp_map: {26: 3, 48: 6}
   pfc_priorities: [3]
+  may_take_queues: [4]
   queues:
     - {queue: 0, weight: 20}
     - {queue: 3, name: roce, weight: 20, lossless: yes}

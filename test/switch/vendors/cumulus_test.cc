@@ -398,13 +398,3 @@ TEST_CASE("commands depend on the release: the counters' command changed in 5.5"
   CHECK_THAT(listed("5.5"), Contains("nv show interface swp1 counters qos\n"));
   CHECK(listed("5.15").find("qos counters") == std::string::npos);
 }
-
-TEST_CASE("pools that state more than the whole buffer get their parts of it") {
-  auto leaves = leaves_of(leaf_text());
-  CHECK(import_text(nvue(), yaml_of(leaves)).lossy_pool_percent == 50);
-  leaves["qos/traffic-pool/default-lossless/memory-percent"] = "80";
-  leaves["qos/traffic-pool/default-lossy/memory-percent"] = "80";
-  const auto site = import_text(nvue(), yaml_of(leaves));
-  CHECK(site.lossy_pool_percent == 50);
-  CHECK_THAT(site.pool_source, Contains("of 160 in all pools"));
-}

@@ -381,3 +381,13 @@ TEST_CASE("tunnels cause one warning, and filters that set DSCPs of IPv6 are ref
                                       "traffic-class 8\n"),
              Contains("error: a firewall filter sets DSCPs"));
 }
+
+TEST_CASE("pools of Cumulus that state more than the whole buffer get their parts of it") {
+  auto text = leaf("cumulus", "leaf.yaml");
+  for (auto at = text.find("memory-percent: 50"); at != std::string::npos;
+       at = text.find("memory-percent: 50"))
+    text.replace(at, 18, "memory-percent: 80");
+  const auto site = import_text(*find_vendor("cumulus"), text);
+  CHECK(site.lossy_pool_percent == 50);
+  CHECK_THAT(site.pool_source, Contains("of 160 in all pools"));
+}
