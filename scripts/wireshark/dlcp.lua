@@ -38,11 +38,12 @@ field("destination", ProtoField.uint64, "Destination token", base.HEX)
 field("tag", ProtoField.bytes, "Tag")
 field("sequence", ProtoField.uint32, "Number of the control frame")
 -- DATA
-field("traffic_class", ProtoField.uint8, "Traffic class", base.DEC, classes, 0xf0)
+field("traffic_class", ProtoField.uint8, "Traffic class", base.DEC, classes, 0x70)
 field("licensed", ProtoField.bool, "Licensed: may be lost", 8, nil, 0x01)
 field("retransmission", ProtoField.bool, "Retransmission", 8, nil, 0x02)
 field("asks_ack", ProtoField.bool, "Asks for an ACK at once", 8, nil, 0x04)
 field("coded", ProtoField.bool, "Compressed", 8, nil, 0x08)
+field("copied", ProtoField.bool, "The sender has its own copy", 8, nil, 0x80)
 field("message", ProtoField.uint32, "Message")
 field("message_bytes", ProtoField.uint32, "Message bytes")
 field("offset", ProtoField.uint32, "Offset")
@@ -292,7 +293,7 @@ local function data(buffer, tree)
   local c = Cursor.new(buffer, tree)
   c.at = 3
   local flags = c:range(1)
-  for _, name in ipairs({ "traffic_class", "licensed", "retransmission", "asks_ack", "coded" }) do tree:add(f[name], flags) end
+  for _, name in ipairs({ "traffic_class", "licensed", "retransmission", "asks_ack", "coded", "copied" }) do tree:add(f[name], flags) end
   c:u64("destination")
   local message = c:u32("message")
   local bytes = c:u32("message_bytes")

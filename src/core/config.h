@@ -17,6 +17,9 @@
 
 namespace dlcp::core {
 
+// Of messages up to this size, 16 times eager_bytes may be sent before their receives are posted.
+inline constexpr std::size_t kShortMessageBytes = std::size_t{8} << 10;
+
 struct Config {
   // Largest datagram that the local interface carries (MTU - IP - UDP headers), 576..65507.
   std::size_t datagram_bytes_max = 1472;

@@ -29,6 +29,7 @@ using ContextId = std::uint64_t;
 // Where the memory of a message is, and so what can access it.
 enum class MemoryKind : std::uint8_t {
   kHost,    // the processor
+  kCopy,    // the same; the engine's own copy of a message whose caller does not wait any more
   kDevice,  // memory of a GPU: only the network card. Its placements have names and may be done
             // later, in any order: the caller reports each (Endpoint::on_placed)
 };

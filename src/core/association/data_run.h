@@ -16,6 +16,7 @@ struct DataRun {
   std::uint32_t packets = 0;        // accepted so far
   std::uint32_t fresh = 0;          // those of them that had not arrived before
   std::uint32_t message_bytes = 0;  // of the message that ends; if none does, of the last packet's
+  bool copied = false;              // the message that message_bytes describes
   std::uint16_t window_epoch = 0;   // the newest
   wire::PathIndex reply_path = 0;   // of the last one
   bool asks_ack = false;            // one of them does
@@ -25,7 +26,10 @@ struct DataRun {
   // `header` is that of the last of `count` packets that differ only in offset and number.
   void add(const wire::DataHeader& header, std::size_t payload_bytes, std::uint32_t count = 1) {
     const bool ends_one = header.offset + payload_bytes >= header.message_bytes;
-    if (ends_one || !ends_message) message_bytes = header.message_bytes;
+    if (ends_one || !ends_message) {
+      message_bytes = header.message_bytes;
+      copied = header.copied;
+    }
     const auto newer = static_cast<std::int16_t>(header.window_epoch - window_epoch);
     if (packets == 0 || newer > 0) window_epoch = header.window_epoch;
     reply_path = header.reply_path;

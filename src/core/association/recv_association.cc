@@ -120,6 +120,7 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
   note(stream, kReportTimes);
   ack_clock_.on_data(now, {.packets = run.packets,
                            .message_bytes = run.message_bytes,
+                           .copied = run.copied,
                            .ends_message = run.ends_message,
                            .asked = run.asks_ack,
                            .nothing_posted = posted_ == 0,

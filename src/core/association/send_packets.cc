@@ -100,6 +100,7 @@ wire::DataHeader SendAssociation::header_of(Time now, const SendStream& stream,
   wire::DataHeader header;
   header.destination = stream.peer_token();
   header.message = static_cast<std::uint32_t>(message);
+  header.copied = stream.queue().is_copied(message);
   header.path = path;
   header.sent_at = wire::wire_time(now);
   header.window_epoch = window_.epoch();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/config.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -15,17 +17,15 @@ constexpr Duration kDelayMedium = 5us;
 constexpr Duration kDelayFast = 150us;
 constexpr std::uint32_t kFastPackets = 12;  // reported by the last ACK
 constexpr std::uint32_t kEveryPackets = 64;
-// Sends of at most this size are done when the engine has copied them (DLCP_COPY), so no sender
-// waits for their ACKs. Many may be sent before a receive is posted: reports of receives can wait
-// for the ACK of the next data.
-constexpr std::uint32_t kShortBytes = 4096;
+// No caller waits for ACKs of short messages that were copied, and many may be sent before a
+// receive is posted: reports of receives can wait for the ACK of the next data.
 constexpr Duration kDelayWithOthers = 1ms;
 
 }  // namespace
 
 void AckClock::on_data(Time now, const Arrival& arrival) {
   packets_ += arrival.packets;
-  short_ = arrival.message_bytes <= kShortBytes;
+  short_ = arrival.copied && arrival.message_bytes <= kShortMessageBytes;
   ended_ = arrival.ends_message && !short_;  // and nothing has followed
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   // When no receive is posted, the application may stop calling, and the sender would wait for the

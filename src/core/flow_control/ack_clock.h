@@ -25,6 +25,7 @@ class AckClock {
   struct Arrival {
     std::uint32_t packets = 1;
     std::uint32_t message_bytes = 0;
+    bool copied = false;          // no caller of the sender waits for the ACK
     bool ends_message = false;    // one of them, by its offset, not by its time
     bool asked = false;           // the sender waits for an ACK
     bool nothing_posted = false;  // no posted receive waits for data
@@ -58,7 +59,7 @@ class AckClock {
 
   Time due_ = kNever;
   bool hurries_ = false;
-  bool short_ = false;                 // the newest data is of a short message
+  bool short_ = false;                 // the newest data is of a short copied message
   bool ended_ = false;                 // a long message, with the newest data
   std::uint32_t packets_ = 0;          // since the last acknowledgement
   std::uint32_t packets_of_last_ = 0;  // reported by the last acknowledgement

@@ -95,7 +95,9 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
     return fail(
         closed_by_peer("the peer has closed the connection before this receive was posted"));
   if (early == Early::kPart || !permitted) return association_->report(now, *this, AckBy::kNow);
-  const bool is_ahead = early == Early::kNothing && association_->placing() == nullptr;
+  // A message that cannot be sent whole before its receive is known would have to wait for it.
+  const bool is_ahead = early == Early::kNothing && buffer.size() <= config_.eager_bytes &&
+                        association_->placing() == nullptr;
   association_->report(now, *this, is_ahead ? AckBy::kWithOthers : AckBy::kSoon);
 }
 

@@ -58,6 +58,7 @@ struct SendMessage {
   bool posted = false;  // the receiver has a buffer for it, as far as this end knows
   bool reported = false;
   bool closing = false;  // has arrived, but the receiver's memory may still be written
+  bool copied = false;   // MemoryKind::kCopy
   bool licensed = false;
   bool forgoes = false;  // licensed, and not requested as a whole so far
   // Losses are retransmitted. Before the receive is posted, the receiver may have dropped packets

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/config.h"
 #include "util/check.h"
 #include "wire/serial.h"
 
@@ -14,8 +15,7 @@ namespace {
 // At least eight chunks. Longer groups give longer bursts of one class. Shorter groups stay in the
 // processor's cache between judging and sending.
 constexpr std::uint32_t kGroupBytes = 512 << 10;
-// Messages of at most kShortBytes may be sent early up to kShortTimes eager_bytes.
-constexpr std::size_t kShortBytes = 8 << 10;
+// Messages of at most kShortMessageBytes may be sent early up to kShortTimes eager_bytes.
 constexpr std::size_t kShortTimes = 16;
 // Exact messages that are sent beyond the oldest that has not arrived. An acknowledgement has room
 // to report that many, and what it does not report counts as lost.
@@ -24,12 +24,13 @@ constexpr std::uint64_t kReported = 64;
 }  // namespace
 
 void SendQueue::push(RequestId request, std::span<const std::byte> message, const Licence* licence,
-                     const compression::MessageCoding& coding) {
+                     const compression::MessageCoding& coding, bool copied) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
   added.posted = end_message() - 1 < posted_;
   added.bytes = message;
   added.coding = coding;
+  added.copied = copied;
   added.chunk_bytes = coding.used() ? coding.chunk_bytes : payload_bytes_;
   const std::size_t chunks = (message.size() + added.chunk_bytes - 1) / added.chunk_bytes;
   added.chunks = static_cast<std::uint32_t>(std::max<std::size_t>(chunks, 1));
@@ -70,7 +71,7 @@ bool SendQueue::new_allowed() const {
 // How much may be sent before a receive is known to be posted. A peer whose process waits for a
 // processor posts many receives of short messages at once, and the sender must not wait for each.
 std::size_t SendQueue::early_bytes(const SendMessage& message) const {
-  return message.bytes.size() <= kShortBytes ? kShortTimes * eager_bytes_ : eager_bytes_;
+  return message.bytes.size() <= kShortMessageBytes ? kShortTimes * eager_bytes_ : eager_bytes_;
 }
 
 // Judges the next chunks of a licensed message. The receiver keeps the beginning of a message

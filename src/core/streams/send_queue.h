@@ -28,7 +28,7 @@ class SendQueue {
   bool empty() const { return messages_.empty(); }
   // Adds a message: licensed, or exact and possibly compressed.
   void push(RequestId request, std::span<const std::byte> message, const Licence* licence = nullptr,
-            const compression::MessageCoding& coding = {});
+            const compression::MessageCoding& coding = {}, bool copied = false);
 
   // The next chunk to send: lost chunks first, then new ones in order. At most eager_bytes (but at
   // least one packet) are sent before a receive is known to be posted.
@@ -54,11 +54,10 @@ class SendQueue {
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
-  bool retransmits(std::uint64_t number) const {
-    return contains(number) && at(number).retransmits();
-  }
+  bool retransmits(std::uint64_t of) const { return contains(of) && at(of).retransmits(); }
   bool has_licence(std::uint64_t number) const { return contains(number) && at(number).licensed; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
+  bool is_copied(std::uint64_t message) const { return at(message).copied; }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
   void need(std::uint64_t message);  // from now on it is handled like an exact message
 

@@ -42,7 +42,7 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
                         LossySends::can_name(config_.paths, handshake_.terms().payload_bytes);
   compression::MessageCoding coding;
   compression::Gate& gate = association_->gate();
-  const bool readable = kind == MemoryKind::kHost;
+  const bool readable = kind != MemoryKind::kDevice;
   if (!licensed && readable && gate.open() &&
       message.size() >= gate.message_bytes_min(licence.shape == LossShape::kDirect)) {
     coding = coder_.choose(message, packet_sizes(handshake_.terms().payload_bytes));
@@ -51,7 +51,7 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   Licence known = licence;
   if (!readable && config_.worth == nullptr) known.element = gradient::ElementType::kOther;
   queue_.wait_for_receive_from(association_->waits_from());
-  queue_.push(request, message, licensed ? &known : nullptr, coding);
+  queue_.push(request, message, licensed ? &known : nullptr, coding, kind == MemoryKind::kCopy);
   association_->wake(*this);
   if (licensed) lossy_.open(licence);
   watch(now);

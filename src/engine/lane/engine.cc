@@ -181,7 +181,7 @@ bool Engine::post_copy(Time now, Connection& connection, Request& request, const
   // Kept first: if posting it throws, the endpoint may send it nevertheless.
   const Copies::Copy& copy = connection.copies.add(now, {message.data, message.bytes});
   if (!endpoint_.post_send(now, connection.id, copy.name, copy.memory(), request.licence,
-                           message.kind)) {
+                           core::MemoryKind::kCopy)) {
     connection.copies.drop_last();
     return false;
   }

@@ -13,7 +13,9 @@ constexpr unsigned kRetransmission = 1u << 1;
 constexpr unsigned kAsksAck = 1u << 2;
 constexpr unsigned kCoded = 1u << 3;
 constexpr unsigned kClassShift = 4;
-static_assert(kTrafficClassCount <= 16);
+constexpr unsigned kClassMask = 7;
+constexpr unsigned kCopied = 1u << 7;
+static_assert(kTrafficClassCount <= kClassMask + 1);
 
 bool is_coded(const std::byte* header) {
   return (std::to_integer<unsigned>(header[3]) & kCoded) != 0;
@@ -46,10 +48,10 @@ Words words_of(const std::byte* header) {
 
 Words words_of(const DataHeader& header) {
   const bool coded = header.coding.used();
-  const unsigned flags = static_cast<unsigned>(header.traffic_class) << kClassShift |
-                         (header.licensed ? kLicensed : 0) |
-                         (header.retransmission ? kRetransmission : 0) |
-                         (header.asks_ack ? kAsksAck : 0) | (coded ? kCoded : 0);
+  const unsigned flags =
+      static_cast<unsigned>(header.traffic_class) << kClassShift |
+      (header.licensed ? kLicensed : 0) | (header.retransmission ? kRetransmission : 0) |
+      (header.asks_ack ? kAsksAck : 0) | (coded ? kCoded : 0) | (header.copied ? kCopied : 0);
   const std::uint32_t head = kDataHead | flags << 24;
   Words words{head | header.destination << 32,
               header.destination >> 32 | std::uint64_t{header.message} << 32,
@@ -140,7 +142,7 @@ bool decode_data(std::span<const std::byte> datagram, DataPacket& packet) {
   const std::byte* at = datagram.data();
   if ((load_le<std::uint32_t>(at) & 0xffffff) != kDataHead) return false;
   const auto flags = std::to_integer<unsigned>(at[3]);
-  const unsigned traffic_class = flags >> kClassShift;
+  const unsigned traffic_class = flags >> kClassShift & kClassMask;
   if (traffic_class >= kTrafficClassCount) return false;
 
   DataHeader& header = packet.header;
@@ -158,6 +160,7 @@ bool decode_data(std::span<const std::byte> datagram, DataPacket& packet) {
   header.licensed = (flags & kLicensed) != 0;
   header.retransmission = (flags & kRetransmission) != 0;
   header.asks_ack = (flags & kAsksAck) != 0;
+  header.copied = (flags & kCopied) != 0;
   if ((flags & kCoded) != 0) {
     if (datagram.size() < kCodedHeaderBytes) return false;
     header.coding = coding_of(at);

@@ -75,6 +75,7 @@ struct DataHeader {
   bool licensed = false;        // retransmitted only if NEED requests it (loss_frame.h)
   bool retransmission = false;  // for counters only
   bool asks_ack = false;        // the sender is held up: acknowledge at once
+  bool copied = false;          // the sender has its own copy: no caller waits for the ACK
   Coding coding;
 
   std::size_t bytes() const { return coding.used() ? kCodedHeaderBytes : kDataHeaderBytes; }

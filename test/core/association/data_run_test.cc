@@ -123,6 +123,20 @@ TEST_CASE("the packets of a message that arrive together are one run") {
   CHECK(pair.b.counters()[Counter::kBytesReceived] == 9000);
 }
 
+TEST_CASE("the ACK of a message that its sender has copied takes longer: no caller waits for it") {
+  for (const auto& [kind, delay] : {std::pair(MemoryKind::kHost, 5us), {MemoryKind::kCopy, 50us}}) {
+    Pair pair;
+    auto stream = pair.open(1, 1000);
+    REQUIRE(pair.b.post_receive(pair.now, stream.receiving, 1, stream.buffer));
+    REQUIRE(pair.b.post_receive(pair.now, stream.receiving, 2, stream.buffer));
+    pair.run(5ms);
+    REQUIRE(pair.a.post_send(pair.now, stream.sending, 2, stream.message, {}, kind));
+    pair.deliver(pair.b, pair.sent_in_a_while(pair.a));
+    pair.sent_by(pair.b);
+    CHECK(pair.b.next_timeout() == pair.now + delay);
+  }
+}
+
 TEST_CASE("forged, repeated and damaged packets within a run do not hurt the others") {
   for (std::size_t at = 0; at < 5; ++at) {
     Pair pair;

@@ -62,7 +62,7 @@ TEST_CASE(
   AckClock clock;
   clock.on_data(t0, middle_of_long());
   CHECK_FALSE(clock.on_answer(t0 + 1us));
-  clock.on_data(t0, {.message_bytes = 4096, .ends_message = true, .window = 1024});
+  clock.on_data(t0, {.message_bytes = 4096, .copied = true, .ends_message = true, .window = 1024});
   CHECK_FALSE(clock.on_answer(t0 + 1us));
   clock.on_data(t0 + 2us, {.message_bytes = 4097, .ends_message = true, .window = 1024});
   CHECK(clock.on_answer(t0 + 3us));
@@ -93,12 +93,15 @@ TEST_CASE("the end of a long message is acknowledged at once when no receive is 
 
 namespace {
 
-constexpr AckClock::Arrival last_short{
-    .message_bytes = 4096, .ends_message = true, .nothing_posted = true, .window = 1024};
+constexpr AckClock::Arrival last_short{.message_bytes = 4096,
+                                       .copied = true,
+                                       .ends_message = true,
+                                       .nothing_posted = true,
+                                       .window = 1024};
 
 }  // namespace
 
-TEST_CASE("no sender waits for the ACK of a short message") {
+TEST_CASE("no sender waits for the ACK of a short message that it has copied") {
   AckClock clock;
   clock.on_data(t0, last_short);
   CHECK(clock.due() == t0 + 50us);

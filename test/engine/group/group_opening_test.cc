@@ -123,8 +123,6 @@ TEST_CASE("a rank is ready only when its report is acknowledged, whose memory ma
 
 TEST_CASE("a gate is told of the transfers that a connection has accepted, and of no others") {
   TwoRanks two;
-  for (const engine::Port& port : two.ports)  // acknowledge also when their rank is ready
-    REQUIRE(port.lanes()[0].engine->start_helper());
   GroupOpening first(two.ports[0], two.ports[0], two.plan(0));
   GroupOpening second(two.ports[1], two.ports[1], two.plan(1));
   const Time end = engine::steady_now() + 5s;

@@ -44,7 +44,7 @@ std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload
 
 TEST_CASE("a data header survives encoding and decoding, in 44 bytes") {
   DataHeader sent = sample();
-  sent.licensed = sent.asks_ack = true;
+  sent.licensed = sent.asks_ack = sent.copied = true;
   sent.reply_path = 99;
   const auto bytes = datagram_of(sent, 128);
   REQUIRE(bytes.size() == 44 + 128);
@@ -63,6 +63,7 @@ TEST_CASE("a data header survives encoding and decoding, in 44 bytes") {
   CHECK(packet->header.licensed);
   CHECK_FALSE(packet->header.retransmission);
   CHECK(packet->header.asks_ack);
+  CHECK(packet->header.copied);
   CHECK(packet->payload.size() == 128);
   CHECK(authentic(bytes, {kKey, Protection::kHeader}, kNumber));
 }
