@@ -158,6 +158,8 @@ std::shared_ptr<const Result<Setup>> Registry::setup() {
 Result<Port> Registry::port(int device, Extent extent) {
   std::vector<LogLine> lines;
   std::vector<Lane> lanes;
+  // Released without the lock: their last owner joins a thread that may wait for it.
+  std::vector<EnginePtr> failed;
   std::shared_ptr<LaneTurns> turns;
   {
     const std::lock_guard lock(mutex_);
@@ -171,7 +173,7 @@ Result<Port> Registry::port(int device, Extent extent) {
     turns = by_device_[index].turns;
     for (Running& lane : by_device_[index].lanes) {
       if (extent == Extent::kFirstLanes && lane.number > 0) continue;
-      auto engine = running(index, lane, lines);
+      auto engine = running(index, lane, failed, lines);
       if (!engine) return engine.error();
       if (engine.value() != nullptr) lanes.push_back({lane.over, std::move(engine).value()});
     }
@@ -183,10 +185,10 @@ Result<Port> Registry::port(int device, Extent extent) {
 
 // Returns nullptr if the lane cannot be opened but the device has another lane of this carrier, or
 // a carrier that comes after it.
-Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
-                                                  std::vector<LogLine>& said) {
+auto Registry::running(std::size_t index, Running& lane, std::vector<EnginePtr>& failed,
+                       std::vector<LogLine>& said) -> Result<EnginePtr> {
   auto engine = lane.engine.lock();
-  if (engine != nullptr && engine->has_failed()) engine = nullptr;
+  if (engine != nullptr && engine->has_failed()) failed.push_back(std::move(engine));
   if (engine != nullptr || lane.failed) return engine;
   const Device& device = setup_->value().devices[index];
   std::string description;
@@ -203,7 +205,7 @@ Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& la
       }))
     return opened;
   give_up(index, lane, opened.error(), said);
-  return std::shared_ptr<Engine>();
+  return EnginePtr();
 }
 
 void Registry::give_up(std::size_t index, const Running& lane, const Error& error,
@@ -220,8 +222,8 @@ void Registry::give_up(std::size_t index, const Running& lane, const Error& erro
                                           name, lane.number, lane.over->name, lane.count, why)});
 }
 
-Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,
-                                               std::string& said) {
+auto Registry::open(const Device& device, const Running& lane, std::string& said)
+    -> Result<EnginePtr> {
   const Settings& settings = setup_->value().settings;
   if (lane.number > 0) {
     if (const Status room = check_open_files(); !room) return room.error();

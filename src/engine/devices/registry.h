@@ -65,6 +65,7 @@ class Registry {
   void set_log(LogSink log);  // must be called before any other use
 
  private:
+  using EnginePtr = std::shared_ptr<Engine>;
   struct Opened {
     std::unique_ptr<Engine> engine;
     std::string stats_file;
@@ -78,14 +79,13 @@ class Registry {
     bool failed = false;  // could not be opened; not tried again
   };
 
-  // Opens this lane of the device at `index` if it is not open.
-  Result<std::shared_ptr<Engine>> running(std::size_t index, Running& lane,
-                                          std::vector<LogLine>& said);
+  // Opens this lane of the device at `index` if it is not open, or has failed.
+  Result<EnginePtr> running(std::size_t index, Running& lane, std::vector<EnginePtr>& failed,
+                            std::vector<LogLine>& said);
   // Removes this lane and the later ones of its carrier from the device.
   void give_up(std::size_t index, const Running& lane, const Error& error,
                std::vector<LogLine>& said);
-  Result<std::shared_ptr<Engine>> open(const Device& device, const Running& lane,
-                                       std::string& said);
+  Result<EnginePtr> open(const Device& device, const Running& lane, std::string& said);
   // Wraps the opened datapath if tracing is enabled.
   void trace(Opened& opened, OpenedDevice& device, const std::string& lane,
              const Settings& settings);
