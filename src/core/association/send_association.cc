@@ -233,7 +233,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
 void SendAssociation::judge_losses(Time now) {
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
-  congestion_.on_ack(sample);
+  if (!losses_.empty()) congestion_.on_ack(sample);
 }
 
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
