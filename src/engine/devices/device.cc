@@ -99,15 +99,7 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
     devices = roce_devices_if_any(settings);
     if (!devices.empty()) return devices;
   }
-  auto existing = datapath::list_interfaces(settings.family);
-  if (!existing) return existing.error();
-  if (existing->empty() && settings.family) {
-    const bool v4 = settings.family == datapath::IpFamily::kV4;
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("no active interface has an {} address", v4 ? "IPv4" : "IPv6"),
-                 "unset NCCL_SOCKET_FAMILY, or configure such an address"};
-  }
-  auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
+  auto interfaces = datapath::own_interfaces(settings.interfaces, settings.family);
   if (!interfaces) return interfaces.error();
   for (const datapath::Interface& interface : interfaces.value())
     devices.push_back({interface, {udp_access(interface)}});

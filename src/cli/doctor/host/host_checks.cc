@@ -48,7 +48,7 @@ Finding interface_finding(const datapath::Interface& interface) {
 Findings interface_findings(const engine::Settings& settings) {
   const auto existing = datapath::list_interfaces(settings.family);
   if (!existing) return {{"interface", Level::kFail, existing.error().what, existing.error().hint}};
-  const auto chosen = datapath::choose_interfaces(settings.interfaces, existing.value());
+  const auto chosen = datapath::own_interfaces(settings.interfaces, settings.family);
   if (!chosen) {
     return {{"interface", Level::kFail, chosen.error().what,
              chosen.error().hint.empty() ? "set DLCP_IFNAME" : chosen.error().hint}};

@@ -57,9 +57,8 @@ bool is_printable(std::string_view word) {
 Result<std::vector<NamedDevice>> devices_of_this_host() {
   const auto settings = engine::process_settings();
   if (!settings) return settings.error();
-  const auto existing = datapath::list_interfaces(settings.value().family);
-  if (!existing) return existing.error();
-  const auto chosen = datapath::choose_interfaces(settings.value().interfaces, existing.value());
+  const auto chosen =
+      datapath::own_interfaces(settings.value().interfaces, settings.value().family);
   if (!chosen) return chosen.error();
   std::vector<NamedDevice> devices;
   for (const auto& interface : chosen.value())

@@ -94,6 +94,25 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
   return chosen;
 }
 
+Result<std::vector<Interface>> own_interfaces(std::string_view selection,
+                                              std::optional<IpFamily> family) {
+  const auto existing = list_interfaces(family);
+  if (!existing) return existing.error();
+  if (family && !NameSelection(selection).is_by_name()) {
+    const auto is_network = [](const InterfaceAddress& one) { return !one.ip.is_loopback(); };
+    const auto all = list_interfaces();
+    const bool others = all.ok() && std::ranges::any_of(all.value(), is_network);
+    if (existing.value().empty() ||
+        (others && std::ranges::none_of(existing.value(), is_network))) {
+      return Error{ErrorCode::kInvalidUsage,
+                   fmt::format("no active interface has an {} address",
+                               family == IpFamily::kV4 ? "IPv4" : "IPv6"),
+                   "unset NCCL_SOCKET_FAMILY, or configure such an address"};
+    }
+  }
+  return choose_interfaces(selection, existing.value());
+}
+
 std::string why_not_chosen(const InterfaceAddress& interface, std::string_view selection,
                            const std::string& sys_root) {
   const NameSelection wanted(selection);

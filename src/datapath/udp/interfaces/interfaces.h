@@ -79,6 +79,11 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root = "/sys");
 
+// The same for this host, with addresses of the family. Loopback does not replace interfaces
+// that have addresses of the other family only.
+Result<std::vector<Interface>> own_interfaces(std::string_view selection,
+                                              std::optional<IpFamily> family);
+
 // Why choose_interfaces() with that selection does not choose the interface, in a few words.
 std::string why_not_chosen(const InterfaceAddress& interface, std::string_view selection,
                            const std::string& sys_root = "/sys");
