@@ -177,8 +177,8 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
   }
   if (ours.staging != theirs.staging) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("DLCP_COLLNET_MEMORY is {} bytes on rank {}, but {} on this rank",
-                             theirs.staging, theirs.rank, ours.staging),
+                 fmt::format("DLCP_COLLNET_MEMORY is {} bytes on rank {}, but {} on rank {}",
+                             theirs.staging, theirs.rank, ours.staging, ours.rank),
                  "set it to the same value on all ranks"};
   }
   if (ours.always != theirs.always) {

@@ -50,7 +50,7 @@ std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
 // Without its middle if it is too long: a setting's name is at the beginning, the reason at the
 // end, and the path of a file between them.
 std::string shortened(std::string_view why) {
-  constexpr std::size_t kHead = 16;
+  constexpr std::size_t kHead = 20;
   constexpr std::string_view kGap = "...";
   if (why.size() <= kReasonBytes) return std::string(why);
   const std::size_t tail = kReasonBytes - kHead - kGap.size();

@@ -69,6 +69,7 @@ bool is_written(const std::string& path) {
 void set_environment(const BenchCase& c, int rank) {
   if (c.one_host && c.netns.empty() && std::getenv("DLCP_IFNAME") == nullptr)
     setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+  if (c.one_host && c.netns.empty()) unsetenv("DLCP_ORDER");  // tells nothing about loopback
   if (c.loss > 0 && c.netns.empty())
     setenv(
         "DLCP_FAULT",

@@ -74,7 +74,10 @@ void Drivers::run(const std::stop_token& ends, Driver& driver, int processor) {
     {
       std::unique_lock lock(driver.mutex);
       driver.jobs = jobs.size() + driver.given.size();
-      if (jobs.empty()) driver.has_work.wait(lock, ends, [&] { return !driver.given.empty(); });
+      if (jobs.empty()) {
+        driver.has_work.wait(lock, ends, [&] { return !driver.given.empty(); });
+        moved_at = engine::steady_now();
+      }
       jobs.insert(jobs.end(), driver.given.begin(), driver.given.end());
       driver.given.clear();
     }

@@ -19,6 +19,8 @@ constexpr int kSegmentBytes = 536;
 constexpr int kSilentSeconds = 60;
 constexpr int kProbeSeconds = 10;
 constexpr int kProbes = 6;
+// The same where data waits to be acknowledged: the system sends no probes then.
+constexpr unsigned kUnackedMs = 120'000;
 }  // namespace
 
 void prepare_for_frames(int fd) {
@@ -29,6 +31,7 @@ void prepare_for_frames(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kSilentSeconds, sizeof kSilentSeconds);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeSeconds, sizeof kProbeSeconds);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnackedMs, sizeof kUnackedMs);
 }
 
 bool write_frame(int fd, FrameType type, const std::string& body) {

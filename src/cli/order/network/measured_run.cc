@@ -173,8 +173,10 @@ void MeasuredRun::send(std::size_t host, const AgentJob& job) {
 // The agent's answer; an empty one if the agent is gone.
 AgentAnswer MeasuredRun::await(std::size_t host, std::int64_t deadline) {
   Line& line = lines_[host];
-  while (!line.gone && now_ns() < deadline) {
-    const auto frame = line.reader.read(100);
+  // Read at least once: after the deadline, another host's silence has used up the time.
+  for (bool in_time = true; !line.gone && in_time;) {
+    in_time = now_ns() < deadline;
+    const auto frame = line.reader.read(in_time ? 100 : 0);
     if (frame && frame->type == FrameType::kResult) {
       if (auto answer = decode_answer(frame->body)) return std::move(*answer);
     }
