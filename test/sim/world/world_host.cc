@@ -15,6 +15,7 @@ Duration exponential(Rng& rng, Duration mean) {
 
 // Per host; shown when a test fails.
 constexpr std::size_t kTracedPackets = 40;
+constexpr std::size_t kCopiedBytes = 4096;
 
 core::Config with_notes(core::Config config, const std::shared_ptr<datapath::PacketRing>& ring) {
   config.decisions = std::make_shared<engine::DecisionNotes>(ring);
@@ -118,7 +119,10 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
     if (message.send_at > now) break;
     const auto request = Ledger::request_id(index, flow.sends_posted);
     const auto source = world_.ledger_.open_source(message);
-    if (!endpoint().post_send(now, flow.send_connection, request, source, message.send_licence))
+    // As the engine does with DLCP_COPY.
+    const bool copied = source.size() <= kCopiedBytes && message.send_licence.budget_ppm == 0;
+    if (!endpoint().post_send(now, flow.send_connection, request, source, message.send_licence,
+                              copied ? core::MemoryKind::kCopy : core::MemoryKind::kHost))
       break;
     message.send_posted_at = now;
     ++flow.sends_posted;
