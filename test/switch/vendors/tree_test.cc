@@ -345,6 +345,7 @@ TEST_CASE("a new scheduler names the site's queues, also those without a name in
   site.dscp_to_class[26] = 3;
   site.class_to_queue[0] = 0;
   site.class_to_queue[3] = 3;
+  site.dscp_to_class[16] = site.class_to_queue[2].emplace(2);  // given up: DLCP uses it, too
   site.queues[0].weight = 20;
   site.queues[6].strict = site.queues[6].in_use = true;
   for (unsigned queue = 0; queue < kQueueCount; ++queue)
@@ -354,6 +355,7 @@ TEST_CASE("a new scheduler names the site's queues, also those without a name in
   const std::string policy = "scheduler-policy DLCP-1-none scheduler ";
   CHECK_THAT(text, Contains("queues queue unicast-0 queue-index 0\n"));
   CHECK_THAT(text, Contains("forwarding-class fc3 output unicast-queue unicast-3\n"));
+  CHECK_THAT(text, Contains("fc2 output unicast-queue DLCP-q2\n") && !Contains("unicast-2"));
   CHECK_THAT(text, Contains(policy + "1 input unicast-0 weight 20\n"));
   CHECK_THAT(text, Contains(policy + "1 input unicast-3 weight "));
   CHECK_THAT(text, Contains(policy + "0 input unicast-6 queue-name unicast-6\n"));

@@ -322,6 +322,10 @@ ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const D
                            const PortGroup& group) {
   const bool trusted = group.trust == Trust::kTrusted;
   ClassedDscps map{{}, {}, document.by_tag, !trusted};
+  std::set<int> of_dlcp;
+  for (const PortGroupPlan& planned : plan.groups)
+    for (const QueuePlan& queue : planned.queues)
+      of_dlcp.insert(queue.queue);
   // As the site treats this DSCP. Its queue may have another number than its class.
   const auto today = [&plan](int row, std::size_t dscp) -> ClassedDscp {
     const auto traffic_class = plan.site->dscp_to_class[dscp].value_or(plan.site->default_class);
@@ -336,9 +340,11 @@ ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const D
     else if (!trusted)
       one = today(dscp, group.remark_dscp);
     one.class_name = class_of(target, document, one.queue);
-    one.queue_is_named = document.queue_name.count(one.queue) != 0;
+    const bool shared = of_dlcp.count(one.queue) != 0;  // its name is stated with DLCP's queues
+    one.queue_is_named = shared || document.queue_name.count(one.queue) != 0;
     if (document.class_name.count(one.queue) == 0)
-      one.unstated_queue = site_queue_name(target, document, one.queue);
+      one.unstated_queue =
+          shared ? queue_name(document, one.queue) : site_queue_name(target, document, one.queue);
     (ours ? map.ours : map.others).push_back(std::move(one));
   }
   return map;
