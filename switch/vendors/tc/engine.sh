@@ -97,18 +97,17 @@ restore_token_bucket() { # PORT HANDLE
   done
 }
 
-remove() { # PORT: removes all rows of DLCP that exist
-  local now parent
+# Removes all rows of DLCP that exist. A token bucket is restored even if nothing is below it: an earlier run may have
+# ended after it had removed the queue, and tc shows no difference.
+remove() { # PORT
+  local now parent bucket
   now=$(tc qdisc show dev "$1")
   if grep -q '^qdisc clsact ' <<<"$now"; then tc qdisc del dev "$1" clsact || return 1; fi
-  parent=$(sed -nE 's/^qdisc ets d1c0: (root|parent ([0-9a-f]+:1)) .*/\1/p' <<<"$now")
-  case $parent in
-    root) tc qdisc del dev "$1" root || return 1 ;;
-    parent*)
-      parent=${parent#parent }
-      tc qdisc del dev "$1" parent "$parent" || return 1
-      restore_token_bucket "$1" "${parent%1}" || return 1 ;;
-  esac
+  parent=$(sed -nE 's/^qdisc ets d1c0: (root|parent [0-9a-f]+:1) .*/\1/p' <<<"$now")
+  # shellcheck disable=SC2086  # two words
+  if [ -n "$parent" ]; then tc qdisc del dev "$1" $parent || return 1; fi
+  bucket=$(sed -nE 's/^qdisc tbf ([0-9a-f]+:) root .*/\1/p' <<<"$now")
+  if [ -n "$bucket" ]; then restore_token_bucket "$1" "$bucket" || return 1; fi
   is "$1" before "$(snapshot "$1")"
 }
 
@@ -143,21 +142,21 @@ apply_port() { # PORT SNAPSHOT
 revert_port() { # PORT
   rm -f "$state/$1.after" # the port is in a partial state, which is not drift
   if [ -z "${earlier[$1]:-}" ]; then
-    rollback_port "$1" "$(snapshot "$1")"
+    rollback_port "$1"
   elif ! { remove "$1" && build "$1" "${earlier[$1]}"; }; then
     complain "$1: the queues of the earlier plan could not be restored; removing them"
     rm -f "$state/$1.after"
-    rollback_port "$1" "$(snapshot "$1")"
+    rollback_port "$1"
   fi
 }
 
-rollback_port() { # PORT SNAPSHOT
+rollback_port() { # PORT
   if [ ! -e "$state/$1.before" ]; then
     say "$1: nothing to do"
     return
   fi
   rm -f "$state/$1.after" # if this run ends early, the next one finds a partial state and no drift
-  if ! is "$1" before "$2" && ! remove "$1"; then
+  if ! remove "$1"; then
     complain "$1 does not have its previous state:"
     difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
     return 1
@@ -229,7 +228,8 @@ rollback_unused() { # what no port needs any more
 
 rollback() {
   local port status=0
-  for port in "${chosen[@]}"; do rollback_port "$port" "${now[$port]}" || status=1; done
+  trap '' INT TERM HUP # tc would end, too
+  for port in "${chosen[@]}"; do rollback_port "$port" || status=1; done
   rollback_unused || status=1
   return $status
 }

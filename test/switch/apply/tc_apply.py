@@ -3,7 +3,8 @@
 
 usage: tc_apply.py DLCP_SWITCH      (vendors/tc/test_tc_guest.py uses a real kernel)
 
-A simulated port has the kernel's own queue, or DLCP's, whose rows it keeps. Exit: 0 if all expectations hold."""
+A simulated port has the kernel's own queue, or DLCP's, whose rows it keeps; with a file tbf.PORT this queue is below a
+token bucket, and "works" in the file becomes "blocks" when the queue is removed. Exit: 0 if all expectations hold."""
 
 import pathlib
 import shutil
@@ -23,11 +24,17 @@ switches:
 """
 TC = r"""#!/bin/bash
 show() {
+  place=root
+  if [ -e "$STATE/tbf.$1" ]; then
+    place="parent 8001:1"
+    echo "qdisc tbf 8001: root refcnt 2 rate 1Gbit burst 125000b limit 1Mb"
+  fi
   if [ -e "$STATE/port.$1" ]; then
-    echo "qdisc ets d1c0: root refcnt 2 bands 5"
+    echo "qdisc ets d1c0: $place refcnt 2 bands 5"
     cat "$STATE/port.$1"
-  else echo "qdisc noqueue 0: root refcnt 2"; fi
+  elif [ "$place" = root ]; then echo "qdisc noqueue 0: root refcnt 2"; fi
 }
+if [ "$1" = -r ]; then shift; fi
 case "$1 $2" in
   "-force -batch") while read -r a b c port _; do if [ "$a $b $c" = "qdisc show dev" ]; then show "$port"; fi; done ;;
   "-batch -")
@@ -37,7 +44,11 @@ case "$1 $2" in
       if [ "$a $b $c" = "qdisc add dev" ]; then echo "qdisc $rest" >>"$STATE/port.$port"; fi
     done ;;
   "qdisc show") show "$4" ;;
-  "qdisc del") rm -f "$STATE/port.$4" ;;
+  "qdisc change") echo works >"$STATE/tbf.$4" ;;
+  "qdisc del")
+    rm -f "$STATE/port.$4"
+    if [ -e "$STATE/tbf.$4" ]; then echo blocks >"$STATE/tbf.$4"; fi
+    if [ -n "${DELETE_SENDS:-}" ]; then kill "-$DELETE_SENDS" $PPID; fi ;;
 esac
 """
 # Settings are files; one that does not exist is unknown to the kernel.
@@ -100,6 +111,22 @@ def replaced_plans(switch, saved, ports):
     expect(switch.run("dlcp-qos.sh", "rollback").returncode == 0 and not ports(), "which works")
 
 
+def shaped_port(switch, ports):
+    """A rollback that ends after it has removed the queue below a token bucket: the next one restores the bucket."""
+    bucket = switch.root / "tbf.p0"
+    bucket.write_text("works\n")
+    result = switch.run("dlcp-qos.sh", "apply")
+    expect(result.returncode == 0 and "p0: applied (parent 8001:1)" in result.stdout, "below a token bucket", result)
+    result = switch.run("dlcp-qos.sh", "rollback", "p0", DELETE_SENDS="KILL")
+    expect(result.returncode < 0 and bucket.read_text() == "blocks\n", "the rollback has ended early", result)
+    result = switch.run("dlcp-qos.sh", "rollback")
+    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n", "the bucket works", result)
+    switch.run("dlcp-qos.sh", "apply")
+    result = switch.run("dlcp-qos.sh", "rollback", DELETE_SENDS="INT")
+    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n", "Ctrl-C does not end it", result)
+    bucket.unlink()
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
@@ -153,6 +180,7 @@ def main():
     expect(result.returncode == 1 and ports() == ["port.p0"] and setting(IPV4) == "1", "the other port stays", result)
 
     replaced_plans(switch, saved / "leaf", ports)
+    shaped_port(switch, ports)
     switch.remove()
     print("dlcp-qos.sh: all expectations hold")
 

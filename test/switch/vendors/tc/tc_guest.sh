@@ -157,6 +157,10 @@ traffic calm 10.77.0.2 3 control:0xa2:40 exact:0x4a:80 urgent-protected:0x52:80 
   bulk-protected:0x2a:40 bulk-droppable:0x38:500 other:0x20:80
 # A sender marks everything as control: it gets only the rate limit of that queue.
 traffic greedy 10.77.0.2 0 control:0xa2:x200 exact:0x4a:x75
+# As a rollback leaves p1 that ended after it had removed the queues: the token bucket forwards nothing.
+rm /var/lib/dlcp-switch/sw1/p1.after
+at_switch tc qdisc del dev p1 clsact
+at_switch tc qdisc del dev p1 parent 5:1
 run rollback at_switch bash "$script" rollback
 queues rolled_back
 run rollback_again at_switch bash "$script" rollback
