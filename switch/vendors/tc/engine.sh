@@ -272,6 +272,7 @@ trap 'interrupted=interrupted; exec >/dev/null 2>&1' HUP # writing to a lost ter
 trap '' PIPE
 declare -A now
 refused=0
+kept=() # ports of an earlier plan that a rollback of all ports leaves as they are
 for port in "${chosen[@]}"; do
   if [[ " ${allowed[*]} " != *" $port "* ]]; then
     complain "$port is not a port of this script"
@@ -280,12 +281,20 @@ for port in "${chosen[@]}"; do
   now[$port]=$(snapshot "$port")
   case $verb in
     apply) may_apply "$port" "${now[$port]}" || refused=3 ;;
-    rollback) may_roll_back "$port" "${now[$port]}" || refused=3 ;;
+    rollback)
+      if may_roll_back "$port" "${now[$port]}"; then continue; fi
+      if [ $# = 0 ] && [[ " ${left[*]} " == *" $port "* ]]; then kept+=("$port"); else refused=3; fi ;;
   esac
 done
 if [ $refused != 0 ]; then
   complain "refused; nothing was changed"
   exit $refused
+fi
+if [ ${#kept[@]} != 0 ]; then
+  complain "${kept[*]}: not in this plan; left as they are, with the queues of an earlier one"
+  for port in "${!chosen[@]}"; do
+    if [[ " ${kept[*]} " == *" ${chosen[port]} "* ]]; then unset "chosen[port]"; fi
+  done
 fi
 if [ "$verb" = apply ] && [ ${#left[@]} != 0 ]; then
   complain "${left[*]}: not in this plan, with queues of an earlier one. To remove them: bash $0 rollback ${left[*]}"

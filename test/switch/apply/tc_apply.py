@@ -102,6 +102,15 @@ def replaced_plans(switch, saved, ports):
     expect(switch.run("fewer.sh", "apply", "p1").returncode == 2, "it cannot be changed by this plan")
     result = switch.run("fewer.sh", "rollback")
     expect(result.returncode == 0 and not ports() and not saved.exists(), "rollback restores it, too", result)
+    switch.run("dlcp-qos.sh", "apply")
+    (switch.root / "port.p1").write_text("qdisc of somebody else\n")
+    result = switch.run("fewer.sh", "rollback", "p1")
+    expect(result.returncode == 3 and len(ports()) == 2, "if that port is named, its drift is refused", result)
+    result = switch.run("fewer.sh", "rollback")
+    expect(result.returncode == 0 and ports() == ["port.p1"] and "p1: not in this plan" in result.stderr,
+           "else the ports of the plan are rolled back without it", result)
+    (switch.root / "port.p1").unlink()
+    expect(switch.run("fewer.sh", "rollback").returncode == 0 and not saved.exists(), "nothing is left", result)
 
     # A run that ended in the middle, as by a power failure, does not count as drift.
     switch.run("dlcp-qos.sh", "apply")
