@@ -138,7 +138,8 @@ apply_port() { # PORT SNAPSHOT
   build "$1" "$rows"
 }
 
-# Undoes apply_port: the port gets the queues of the earlier plan, else those that it had without DLCP.
+# Undoes apply_port: the port gets the queues of the earlier plan, else those that it had without DLCP. Fails if it
+# does not have its queues of before this run.
 revert_port() { # PORT
   rm -f "$state/$1.after" # the port is in a partial state, which is not drift
   if [ -z "${earlier[$1]:-}" ]; then
@@ -147,6 +148,7 @@ revert_port() { # PORT
     complain "$1: the queues of the earlier plan could not be restored; removing them"
     rm -f "$state/$1.after"
     rollback_port "$1"
+    return 1
   fi
 }
 
@@ -198,7 +200,7 @@ rollback_forwarding() {
 }
 
 apply() {
-  local port status=0
+  local port status=0 failed=()
   mkdir -p "$state" || return 1
   changed=()
   declare -gA earlier=() # rows of the plans that this run replaces, by port
@@ -213,8 +215,11 @@ apply() {
     status=1
     trap '' INT TERM HUP # tc would end, too
     complain "${interrupted:-failed}; reverting the changes"
-    for port in "${changed[@]}"; do revert_port "$port"; done
-    rollback_unused
+    for port in "${changed[@]}"; do revert_port "$port" || failed+=("$port"); done
+    if ! rollback_unused || [ ${#failed[@]} != 0 ]; then
+      status=4
+      complain "not everything was reverted: see above, then run: bash $0 rollback ${failed[*]}"
+    fi
   fi
   return $status
 }
