@@ -14,6 +14,12 @@ snapshot() {
 }
 
 saved() { [ -e "$state/$1.$2" ] && echo "$(<"$state/$1.$2")"; } # PORT before|after|rows
+save() { # PORT before|after|rows TEXT: the whole text, or none of it
+  if echo "$3" >"$state/$1.$2.new" && mv "$state/$1.$2.new" "$state/$1.$2"; then return 0; fi
+  complain "$1: $state/$1.$2 cannot be written"
+  rm -f "$state/$1.$2.new"
+  return 1
+}
 is() { [ -e "$state/$1.$2" ] && [ "$3" = "$(<"$state/$1.$2")" ]; } # PORT before|after|rows TEXT
 
 difference() { # PORT EXPECTED NOW, indented
@@ -115,10 +121,10 @@ build() { # PORT ROWS: adds the queues to a port that has none of DLCP's
   local now at
   now=$(snapshot "$1")
   at=$(attach_point "$1" "$now") || return 1
-  echo "$now" >"$state/$1.before"
+  save "$1" before "$now" || return 1
   echo "${2/  handle / $at handle }" | tc -batch - || return 1 # the rows name no place
-  echo "$2" >"$state/$1.rows"
-  snapshot "$1" >"$state/$1.after"
+  save "$1" rows "$2" || return 1
+  save "$1" after "$(snapshot "$1")" || return 1
   say "$1: applied ($at)"
 }
 
@@ -132,7 +138,7 @@ apply_port() { # PORT SNAPSHOT
   changed+=("$1")
   if is "$1" after "$2"; then
     earlier[$1]=$(saved "$1" rows)
-    rm "$state/$1.after"
+    rm "$state/$1.after" || return 1
     remove "$1" || return 1
   fi
   build "$1" "$rows"
@@ -175,7 +181,7 @@ apply_forwarding() {
     name=${setting%=*}
     if [ ! -s "$state/$name" ]; then
       before=$(sysctl -n "$name" 2>/dev/null) || continue # the kernel does not have it, as without IPv6
-      echo "$before" >"$state/$name"
+      echo "$before" >"$state/$name" || return 1
     fi
     sysctl -qw "$setting" || return 1
   done

@@ -182,6 +182,13 @@ def main():
     expect(result.returncode == 1 and not ports(), "a refused port reverts the others", result)
     expect(not (saved / "leaf").exists(), "nothing is left", result)
 
+    # A state that cannot be recorded could not be rolled back.
+    for record in ("before", "rows", "after"):
+        (saved / "leaf" / f"p1.{record}.new").mkdir(parents=True)
+        result = switch.run("dlcp-qos.sh", "apply")
+        expect(result.returncode == 1 and not ports() and "cannot be written" in result.stderr, f"no {record}", result)
+        shutil.rmtree(saved / "leaf")
+
     # Settings that ports of an earlier run need stay.
     result = switch.run("dlcp-qos.sh", "apply", "p0")
     expect(result.returncode == 0 and setting(IPV4) == setting(IPV6) == "1", "apply to one port", result)
