@@ -78,7 +78,7 @@ may_apply() { # PORT SNAPSHOT
 may_roll_back() { # PORT SNAPSHOT
   if [ ! -e "$state/$1.after" ] || is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
   if [ -z "$2" ]; then
-    complain "$1: the port does not exist. If it is gone for good, delete $state/$1.*"
+    complain "$1: the port does not exist. If it is gone for good, delete $state/$1.{before,after,rows}"
     return 3
   fi
   complain "$1 has changed since DLCP's queues were applied:"

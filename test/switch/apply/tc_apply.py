@@ -25,6 +25,7 @@ switches:
 TC = r"""#!/bin/bash
 show() {
   place=root
+  if [ "$1" = "${GONE:-}" ]; then return; fi
   if [ -e "$STATE/tbf.$1" ]; then
     place="parent 8001:1"
     echo "qdisc tbf 8001: root refcnt 2 rate 1Gbit burst 125000b limit 1Mb"
@@ -106,6 +107,8 @@ def replaced_plans(switch, saved, ports):
     (switch.root / "port.p1").write_text("qdisc of somebody else\n")
     result = switch.run("fewer.sh", "rollback", "p1")
     expect(result.returncode == 3 and len(ports()) == 2, "if that port is named, its drift is refused", result)
+    result = switch.run("fewer.sh", "rollback", "p1", GONE="p1")
+    expect(result.returncode == 3 and "/p1.{before,after,rows}" in result.stderr, "the records of a lost port", result)
     result = switch.run("fewer.sh", "rollback")
     expect(result.returncode == 0 and ports() == ["port.p1"] and "p1: not in this plan" in result.stderr,
            "else the ports of the plan are rolled back without it", result)
