@@ -11,7 +11,8 @@
 # only prints the lines. session.sh has the commands for the switch. If the switch rewrites statements, the
 # resulting text is kept in applied/ for the rollback. DLCP_RUN replaces "ssh SWITCH": a command that reads
 # CLI lines and prints the answers. DLCP_GNMIC replaces "gnmic".
-# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch has refused or is busy.
+# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch has refused or is busy, 5 (gNMI) the change
+# is not reverted, or the switch cannot be read after it.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -30,7 +31,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#words[@]} -eq 0 ]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 switch=${words[0]}
@@ -149,12 +150,19 @@ fi
 # One gNMI Set for each patch, which is one transaction without a later confirmation. The result is read from the
 # switch afterwards.
 send() { gnmic_ set --request-file "$1/$2.$suffix"; }  # FOLDER PATCH
-have_state() {  # STATE: true if all patches of this run have it; prints those that have not
-  local patch state status=0
-  show_running >"$work/running" || return 1
+# 0: all patches of this run have the state; 1: others are printed; 2: the switch cannot be read.
+have_state() {  # STATE
+  local patch state tries=3 status=0
+  until show_running >"$work/running"; do
+    tries=$((tries - 1))
+    if [ $tries = 0 ]; then return 2; fi
+    sleep 5
+  done
   for patch in "${todo[@]}"; do
-    state=$(state_of "$patch" 2>/dev/null)
+    state=$(state_of "$patch" 2>"$work/$patch.rows")
+    if [ -z "$state" ]; then return 2; fi
     if [ "$state" = "$1" ]; then continue; fi
+    if [ "$1 $state" = "after extra" ]; then extra+=("$patch"); continue; fi
     status=1
     case $state in
       after) echo "  $patch is applied" >&2 ;;
@@ -170,14 +178,37 @@ if [ -n "$gnmi" ]; then
     if [ -n "$dry" ]; then cat "$folder/$patch.$suffix"; fi
   done
   if [ -n "$dry" ]; then exit 0; fi
-  sent=()
-  why="the switch has accepted every Set, but does not have the planned configuration:"
+  sent=() extra=() failed='' interrupted=''
+  trap 'interrupted=yes' INT TERM HUP
+  trap '' PIPE
   for patch in "${todo[@]}"; do
+    if [ -n "$interrupted" ]; then break; fi
+    if [ "$verb" = apply ]; then rm -f "$here/applied/$patch.txt"; fi
     sent+=("$patch")
-    send "$folder" "$patch" || { why="the Set of $patch failed; the state is now:"; break; }
+    send "$folder" "$patch" || { failed="the Set of $patch failed"; break; }
   done
-  if have_state "$to" 2>"$work/why"; then exit 0; fi
-  echo "$why" >&2
+  if [ -n "$interrupted" ]; then failed=interrupted; fi
+  trap '' INT TERM HUP
+  have_state "$to" 2>"$work/why"
+  state=$?
+  if [ $state = 0 ] && [ -z "$interrupted" ]; then
+    if [ "$verb" = rollback ]; then
+      for patch in "${todo[@]}"; do rm -f "$here/applied/$patch.txt"; done
+    fi
+    for patch in "${extra[@]}"; do  # the text that the rollback expects
+      echo "warning: the switch has added statements to those of $patch:" >&2
+      cat "$work/$patch.rows" >&2
+      mkdir -p "$here/applied" && cp "$work/running" "$here/applied/$patch.txt" || exit 5
+    done
+    exit 0
+  fi
+  if [ $state = 2 ] && [ -z "$failed" ]; then
+    echo "the switch has accepted every Set, but its configuration cannot be read. Nothing was reverted. Run this" \
+      "command again when the switch answers: it says whether anything is left to do" >&2
+    exit 5
+  fi
+  echo "${failed:-the switch has accepted every Set, but does not have the planned configuration}; the state is now:" >&2
+  if [ $state = 2 ]; then echo "  unknown: the switch's configuration cannot be read" >&2; fi
   cat "$work/why" >&2
   if [ "$verb" = rollback ]; then
     echo "run rollback.sh again for these patches" >&2
@@ -187,10 +218,10 @@ if [ -n "$gnmi" ]; then
   for ((at = ${#sent[@]} - 1; at >= 0; --at)); do send "$here/rollback" "${sent[at]}"; done
   if have_state before; then
     echo "reverted: the switch has its previous configuration" >&2
-  else
-    echo "not everything was reverted: run rollback.sh, or correct these rows by hand" >&2
+    exit 4
   fi
-  exit 4
+  echo "not everything was reverted: run rollback.sh, or correct these rows by hand" >&2
+  exit 5
 fi
 
 lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }

@@ -4,9 +4,10 @@
   guard.py ROWS RUNNING [APPLIED]    ROWS: guard/*.json; RUNNING: the running configuration as imported, or -
                                      APPLIED: the same, saved right after the patch was applied
 
-Prints "before", "after" or "drift"; drifted rows go to stderr. The state after the patch is that of APPLIED
-if given (some systems rewrite statements), otherwise the planned text.
-Exit: 0 before or after, 3 drift, 2 usage or unreadable."""
+Prints "before", "after", "extra" or "drift". The state after the patch is that of APPLIED if given (some systems
+rewrite statements), otherwise the planned text. "extra" is this state with statements that neither the plan nor the
+state before has, as from systems that add defaults. Extra and drifted rows go to stderr.
+Exit: 0 before or after, 3 extra or drift, 2 usage or unreadable."""
 
 import json
 import re
@@ -137,6 +138,13 @@ def main():
     if now == before:
         print("before")
         return 0
+    if all(set(after[scope]) <= set(now[scope]) and not set(now[scope]) & set(before[scope]) - set(after[scope])
+           for scope in now):
+        print("extra")
+        for scope in sorted(now):
+            if now[scope] != after[scope]:
+                print(f"  {scope}: {sorted(set(now[scope]) - set(after[scope]))!r}", file=sys.stderr)
+        return 3
     print("drift")
     for scope in sorted(now):
         if now[scope] != before[scope]:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import simulated_switch
+from simulated_gnmi import GNMIC, gnmi_faults
 from simulated_switch import expect, expect_nothing_to_do
 
 YANG = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "switch-yang-set"
@@ -123,81 +124,6 @@ elif pending.exists():
 sys.exit(255 if died else 0)
 '''
 
-GNMIC = r'''#!/usr/bin/env python3
-import json, os, pathlib, re, sys
-state = pathlib.Path(os.environ["STATE"])
-file = state / "config.json"
-config = json.loads(file.read_text())
-
-def steps(path):
-    for name, keys in re.findall(r"/([^/\[]+)((?:\[[^]]+\])*)", path):
-        yield name.split(":")[-1], name, dict(re.findall(r"\[([^=]+)=([^]]+)\]", keys))
-
-def walk(path, make):
-    at, last = config, None
-    parts = list(steps(path))
-    for number, (plain, name, keys) in enumerate(parts):
-        name = next((one for one in at if one.split(":")[-1] == plain), name)
-        if keys:
-            entries = at.setdefault(name, []) if make else at.get(name, [])
-            found = next((one for one in entries if all(str(one[key]) == value for key, value in keys.items())), None)
-            if found is None:
-                if not make:
-                    return None
-                found = dict(keys)
-                entries.append(found)
-            last, at = (entries, found, keys), found
-        elif number + 1 == len(parts):
-            return at, name, None
-        else:
-            last, at = (at, name, None), at.setdefault(name, {}) if make else at.get(name, {})
-    return last
-
-def drop_empty(node):
-    for name, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
-        if isinstance(value, (dict, list)):
-            drop_empty(value)
-        says_more = value or name in ("match-any", "random-detect-ecn")  # present or absent
-        if value in ({}, []) and not says_more and isinstance(node, dict):
-            del node[name]
-
-if "get" in sys.argv:
-    paths = [sys.argv[at + 1].strip("/") for at, word in enumerate(sys.argv) if word == "--path"]
-    plain = {name.split(":")[-1]: value for name, value in config.items()}
-    print(json.dumps([{"source": "leaf", "updates": [{"Path": path, "values": {path: plain.get(path.split(":")[-1], {})}}
-                                                     for path in paths]}]))
-    sys.exit(0)
-request = pathlib.Path(sys.argv[-1]).read_text()
-if os.environ.get("REFUSE", "nothing at all") in request:
-    sys.exit("rpc error: code = InvalidArgument")
-half = os.environ.get("HALF", "nothing at all") in request and not (state / "half").exists()
-accepts_nothing = os.environ.get("SWALLOWS", "nothing at all") in request
-request = json.loads(request)
-if half:  # once
-    (state / "half").touch()
-    request["replaces"] = request["replaces"][:1]
-if accepts_nothing:
-    sys.exit(0)
-for path in request.get("deletes", []):
-    where = walk(path, False)
-    if where and isinstance(where[0], list):
-        where[0].remove(where[1])
-    elif where:
-        where[0].pop(where[1], None)
-    drop_empty(config)
-for one in request.get("replaces", []):
-    at, what, keys = walk(one["path"], True)
-    if isinstance(at, list):
-        what.clear()
-        what.update(keys)
-        what.update(one["value"])
-    else:
-        at[what] = one["value"]
-file.write_text(json.dumps(config))
-sys.exit(4 if half else 0)
-'''
-
-
 class Switch(simulated_switch.Switch):
     def __init__(self, name, folder, text):
         super().__init__(name, folder, {"switch-cli": CLI, "gnmic": GNMIC})
@@ -283,22 +209,6 @@ def lost_connections(switch, imported):
     left[0].unlink()
 
 
-def partial_sets(switch, imported, port):
-    """A Set is refused, done in part, or without effect, after others have succeeded. The test's port is in the second."""
-    for how in ("REFUSE", "HALF", "SWALLOWS"):
-        result = switch.run("apply.sh", "leaf", **{how: f"={port}]"})
-        expect(result.returncode == 4 and "reverted: the switch has its previous" in result.stderr, f"{how}: reverted", result)
-        expect("20-ports-01-host" in result.stderr and "10-definitions is" not in result.stdout, f"{how}: named", result)
-        expect(switch.statements() == imported, f"{how}: nothing stays applied", result)
-    switch.run("apply.sh", "leaf")
-    planned = switch.statements()
-    result = switch.run("rollback.sh", "leaf", REFUSE=f"={port}]")
-    expect(result.returncode == 4 and "20-ports-01-host is applied" in result.stderr, "a rollback in part is named", result)
-    expect(switch.statements() not in (imported, planned), "the other patches are rolled back", result)
-    result = switch.run("rollback.sh", "leaf")
-    expect(result.returncode == 0 and switch.statements() == imported, "the next run completes it", result)
-
-
 def foreign_rows(switch):
     """A refused change reverts neither the canary nor what others have configured since."""
     file = switch.root / "config.json"
@@ -326,7 +236,7 @@ def main():
     expect(result.returncode == 4, "an error of the switch is reported", result)
     expect(switch.statements() == imported, "after an error nothing is applied", result)
     if switch.gnmi:
-        partial_sets(switch, imported, ports[0].split(",")[0])
+        gnmi_faults(switch, imported, ports[0].split(",")[0])
     else:
         lost_connections(switch, imported)
         if name == "junos":  # as it prints a deactivated statement of another user
