@@ -89,7 +89,14 @@ revert() {
 }
 give_up() { echo "$1" >&2; revert; exit 4; }
 
+state_of() {  # "before" or "after", or 3 if rows have drifted
+  local applied=()
+  if [ -e "$here/applied/$1.txt" ]; then applied=("$here/applied/$1.txt"); fi
+  python3 "$here/guard.py" "$here/guard/$1.json" "$work/running" "${applied[@]}"
+}
+
 unconfirmed=$here/applied/session  # the session whose commit has a timer; without timers, all checkpoints
+expected=$here/applied/states  # without timers, a line for each patch of these changes: its state, its name
 has_expired() { [ -n "$timer" ] && [ -n "$(find "$unconfirmed" -mmin "+$timer" 2>/dev/null)" ]; }
 if [ "$verb" = confirm ]; then
   if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
@@ -108,8 +115,17 @@ if [ "$verb" = confirm ]; then
     grep -owFf "$unconfirmed" "$work/list" | sort -u >"$work/left"
     if [ ! -s "$work/left" ]; then
       echo "the switch has none of these checkpoints any more" >&2
-      rm -f "$unconfirmed"
-      exit 0
+      # A reload removes them, and with them a change that was not saved.
+      show_running >"$work/running" || exit 4
+      lost=
+      while read -r state patch; do
+        if [ "$(state_of "$patch" 2>"$work/why")" != "$state" ]; then lost+=" $patch"; fi
+      done < <(awk '{ last[$2] = $1 } END { for (patch in last) print last[patch], patch }' "$expected")
+      rm -f "$unconfirmed" "$expected"
+      if [ -z "$lost" ]; then exit 0; fi
+      echo "nor the last state of these patches:$lost. Maybe it was reloaded before the change was saved: run apply.sh" \
+        "or rollback.sh again" >&2
+      exit 4
     fi
     cp "$work/left" "$unconfirmed" || exit 4
     echo "the switch has not deleted: $(paste -sd ' ' "$work/left")" >&2
@@ -119,15 +135,9 @@ if [ "$verb" = confirm ]; then
     echo "the switch refused to confirm the change: it may have reverted it, so run apply.sh or rollback.sh again" >&2
     exit 4
   fi
-  rm -f "$unconfirmed"
+  rm -f "$unconfirmed" "$expected"
   exit 0
 fi
-
-state_of() {  # "before" or "after", or 3 if rows have drifted
-  local applied=()
-  if [ -e "$here/applied/$1.txt" ]; then applied=("$here/applied/$1.txt"); fi
-  python3 "$here/guard.py" "$here/guard/$1.json" "$work/running" "${applied[@]}"
-}
 
 show_running >"$work/running" || exit 4
 from=before to=after
@@ -295,7 +305,7 @@ for patch in "${todo[@]}"; do
 done
 if [ -n "$confirm" ]; then
   mkdir -p "$here/applied" || exit 4
-  if [ -n "$timer" ]; then rm -f "$unconfirmed"; fi
+  if [ -n "$timer" ]; then rm -f "$unconfirmed"; else printf "$to %s\n" "${todo[@]}" >>"$expected"; fi
   echo "$id" >>"$unconfirmed" || exit 4
 fi
 if [ -n "$remembers" ]; then

@@ -300,6 +300,13 @@ def main():
         expect(result.returncode == 0 and not kept.exists(), "no checkpoint is left to delete", result)
         switch.run("rollback.sh", "leaf")
         switch.run("apply.sh", "leaf")
+        for one in switch.root.glob("checkpoint.*"):  # a reload, which also ends a change that was not saved
+            one.unlink()
+        (switch.root / "config.json").write_text(json.dumps(imported))
+        result = switch.run("apply.sh", "--confirm", "leaf")
+        expect(result.returncode == 4 and "10-definitions" in result.stderr, "a lost change is not confirmed", result)
+        switch.run("apply.sh", "leaf")
+        switch.run("rollback.sh", "leaf")
         switch.confirms("both changes are confirmed later", changes=2)
         expect(not list(switch.root.glob("checkpoint.*")), "no checkpoint is left")
     switch.remove()
