@@ -179,8 +179,7 @@ class Renderer {
     const std::string& map = group.group.trust == Trust::kTrusted
                                  ? definitions.trusted_map
                                  : definitions.remark_map.at(group.group.remark_dscp);
-    const bool is_mapped = maps != nullptr && !text_field(*maps, "dscp_to_tc_map").empty();
-    if (!map.empty() && !is_mapped && !document_->dscp_map.empty()) unmapped_.push_back(port);
+    if (!map.empty() && text_field(row, "dscp_to_tc_map").empty()) unmapped_.push_back(port);
     if (!map.empty())
       row["dscp_to_tc_map"] = map;
     else if (is_own(text_field(row, "dscp_to_tc_map")))
@@ -207,7 +206,9 @@ class Renderer {
 
   // The site's own packets on these ports get other classes, maybe lossless ones.
   void warn_of_unmapped() {
-    if (unmapped_.empty()) return;
+    const Json* global = find_row(document_->config, "PORT_QOS_MAP", "global");  // for such ports
+    const auto usual = site_map(document_->config, global, "dscp_to_tc_map");
+    if (unmapped_.empty() || usual == document_->dscp_map) return;
     Problem problem{Severity::kWarning, plan_.site->source, 0, "", "", "", ""};
     problem.what = fmt::format(
         "{}: port {} has no dscp_to_tc_map{}: its packets have class 0 today, and will have the "

@@ -68,6 +68,8 @@ TEST_CASE("a port without a dscp_to_tc_map is reported, because its packets get 
   CHECK_THAT(said, Contains("classes of a copy of ROCE"));
   config["PORT_QOS_MAP"].erase("Ethernet0");
   CHECK_THAT(refusal_of(config), Contains("Ethernet0 has no dscp_to_tc_map (2 ports)"));
+  config["PORT_QOS_MAP"]["global"]["dscp_to_tc_map"] = "ROCE";  // for ports without one
+  CHECK_THAT(refusal_of(config), !Contains("has no dscp_to_tc_map"));
 }
 
 TEST_CASE("tunnels cause a warning, because they may set DSCPs") {
