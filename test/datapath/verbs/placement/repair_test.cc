@@ -138,5 +138,52 @@ TEST_CASE("failing repairs take a quarter of the time, even if each lasts a seco
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 8);
 }
 
+TEST_CASE("queue pairs that had to be destroyed do not delay the repair of others") {
+  Pair pair;
+  pair.connect(4);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.card->holds_completions = true;
+  for (wire::PathIndex path = 0; path < 3; ++path)
+    pair.place(to, path, 1, path);
+  pair.card->refuses_resets = true;
+  pair.a.datapath->abandon(pair.a.memory);
+  pair.card->refuses_resets = false;
+  std::vector<PlacedRun> runs(8);
+  for (std::uint64_t repairs = 1; repairs <= 3; ++repairs) {
+    pair.place(to, 3, 1, 3);
+    pair.a.datapath->abandon(pair.a.memory);
+    pair.a.placer().placed(pair.now += 1s, runs);
+    CHECK(pair.a.count_of("placement_queue_pairs_reset") == repairs);
+    CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
+  }
+}
+
+TEST_CASE("after a failed repair the queue pairs of other links come first") {
+  Pair pair;
+  pair.connect(2);
+  const LinkId dead = pair.a.link;
+  const auto dead_numbers = pair.card->connected_numbers();
+  pair.connect(1);  // a second link, which works
+  const LinkId alive = pair.a.link;
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  pair.card->holds_completions = true;
+  pair.place(to, 0, 1);
+  pair.a.link = dead;
+  for (wire::PathIndex path = 0; path < 2; ++path)
+    pair.place(to, path, 1, path);
+  pair.a.datapath->abandon(pair.a.memory);
+  pair.card->is_unreachable = true;
+  std::vector<PlacedRun> runs(8);
+  pair.a.placer().placed(pair.now += 1s, runs);
+  pair.a.placer().placed(pair.now += 1s, runs);  // the pause begins
+  pair.card->is_unreachable = false;
+  pair.card->unreachable = *std::next(dead_numbers.rbegin(), GENERATE(0, 1));  // one path
+  pair.a.placer().placed(pair.now += 4s, runs);
+  CHECK(pair.a.placer().paths(alive, TrafficClass::kExact).count() == 1);
+  pair.a.placer().placed(pair.now += 1s, runs);
+  pair.a.placer().placed(pair.now += 4s, runs);
+  CHECK(pair.a.placer().paths(dead, TrafficClass::kExact).count() == 1);
+}
+
 }  // namespace
 }  // namespace dlcp::datapath::test

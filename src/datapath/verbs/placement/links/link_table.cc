@@ -263,20 +263,25 @@ void LinkTable::close(LinkId id) {
 
 // A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair needs a new
 // one at the peer too. A failed repair may have taken a second, so nothing else is repaired in this
-// call, and the pause after it begins with the next one.
+// call, and the pause after it begins with the next one. The link of the
+// failed queue comes last from then on, because its other queues lead to the same peer.
 std::size_t LinkTable::repair(Time now) {
   if (std::exchange(has_repair_failed_, false)) repair_at_ = now + kRejoinPause;
   if (now < repair_at_) return 0;
   std::size_t repaired = 0;
   const std::size_t slots = queues_.slots().size();
-  for (std::size_t visited = 0; visited < slots && !has_repair_failed_; ++visited) {
+  const std::size_t rounds = failed_link_ != LinkId::kNone ? 2 : 1;
+  for (std::size_t visited = 0; visited < rounds * slots && !has_repair_failed_; ++visited) {
     const std::size_t index = next_repair_++ % slots;
     QueueTable::Slot& slot = queues_.at(index);
     if (!slot.needs_repair()) continue;
+    if (slot.way.link == failed_link_ && visited < slots) continue;
     if (is_reliable()) {
       // From now on the card neither repeats what counts as lost nor reads its memory.
       if (slot.queue->is_broken() && slot.queue->queue_pair() != nullptr) slot.queue->reset();
       if (!slot.pause.is_over(now)) continue;
+    } else if (slot.queue->queue_pair() == nullptr) {
+      continue;  // it had to be destroyed, which is final
     }
     Link* const link = find(slot.way.link);
     const bool is_repaired =
@@ -284,6 +289,7 @@ std::size_t LinkTable::repair(Time now) {
                       : static_cast<bool>(join(slot, slot.remote));
     repaired += is_repaired ? 1 : 0;
     has_repair_failed_ = !is_repaired && !is_reliable();
+    if (has_repair_failed_) failed_link_ = slot.way.link;
   }
   return repaired;
 }

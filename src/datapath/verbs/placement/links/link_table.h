@@ -69,6 +69,7 @@ class LinkTable {
   std::uint32_t last_id_ = 0;
   std::size_t next_repair_ = 0;  // slot
   bool has_repair_failed_ = false;
+  LinkId failed_link_ = LinkId::kNone;  // UC: that of the last failed repair
   Time repair_at_{};
 };
 
