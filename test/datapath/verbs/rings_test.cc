@@ -70,6 +70,20 @@ TEST_CASE("attempts to reach a dead peer take a fifth of the time, even if each 
   CHECK(card.receive() == 1);
 }
 
+TEST_CASE("the pause after a failed attempt ends in time even if nothing is sent meanwhile") {
+  Card card(16, Entropy::kFlowLabel);
+  card.receive();
+  card.verbs->refuses_handles = true;
+  CHECK(card.send(1) == 1);
+  card.verbs->refuses_handles = false;
+  card.receive(2990ms);  // two seconds for the attempt, one for the pause
+  CHECK(card.send(1) == 1);
+  CHECK(card.receive() == 0);
+  card.receive(20ms);
+  CHECK(card.send(1) == 1);
+  CHECK(card.receive() == 1);
+}
+
 TEST_CASE("address handles carry hop limit, marks, GID and a label") {
   Card card(2, Entropy::kFlowLabel);
   card.send(1);

@@ -13,6 +13,7 @@ namespace {
 // each failure in a row.
 constexpr Duration kPauseLeast = 1s;
 constexpr Duration kPauseMost = 8s;
+constexpr Duration kAttemptMost = 2s;   // an attempt seldom takes longer
 constexpr Duration kForgetAfter = 60s;  // exceeds the longest pause and the wait before it
 constexpr std::uint16_t kPortBits = 0x3fff;
 
@@ -56,12 +57,13 @@ AddressHandles::Handle* AddressHandles::find(Time now, const IpAddress& to, wire
 }
 
 // `now` stays the same during a burst. The pause therefore begins at the first later time, which
-// does not include the wait for the attempt.
+// does not include the wait for the attempt, but kAttemptMost after the failure at the latest.
 bool AddressHandles::may_try(Time now, const Gid& gid) {
   const auto found = unreachable_.find(gid);
   if (found == unreachable_.end()) return true;
   Unreachable& peer = found->second;
-  if (!peer.retry_at && now > peer.failed_at) peer.retry_at = now + peer.pause;
+  if (!peer.retry_at && now > peer.failed_at)
+    peer.retry_at = std::min(now, peer.failed_at + kAttemptMost) + peer.pause;
   return peer.retry_at && now >= *peer.retry_at;
 }
 
