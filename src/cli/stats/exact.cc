@@ -108,7 +108,9 @@ void print_list(const ExactOptions& options, const std::vector<Page>& pages, boo
 ExitCode exact(const ExactOptions& options) {
   auto pages = open_pages(options.selection);
   if (!pages) return refuse(pages.error().message());
-  if (options.all || !options.selection.user.empty()) {
+  const bool selects_user =
+      !options.selection.user.empty() && options.selection.communicator.empty();
+  if (options.all || selects_user) {
     auto others = without_page(options.selection.user);
     if (!others) return refuse(others.error().message());
     std::ranges::move(others.value(), std::back_inserter(pages->problems));

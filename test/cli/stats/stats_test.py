@@ -166,6 +166,10 @@ class StatsTest(unittest.TestCase):
                     ranks = {int(pid) for pid in named} & children(job)
                 self.assertEqual(len(ranks), RANKS)
                 self.assertEqual(done.returncode, 3)
+                self.assertIn("only as a profiler", done.stderr)
+                user = ("exact", "--dry-run", "--user", str(os.getuid()))
+                self.assertIn("cannot be reached", dlcp(*user).stderr)
+                self.assertNotIn("cannot be reached", dlcp(*user, "--communicator", "123456789abcdef").stderr)
                 self.assertIn("DLCP_LIVE_STATS=0", dlcp("exact", "--dry-run", "--pid", str(ranks.pop())).stderr)
             finally:
                 job.terminate()

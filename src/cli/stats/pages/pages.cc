@@ -108,10 +108,10 @@ Result<std::vector<std::string>> without_page(const std::string& user) {
     if (!pid || stat(process.path().c_str(), &status) != 0) continue;
     if (id.value() && *id.value() != status.st_uid) continue;
     if (has_loaded_plugin(process.path()) && !has_page(process.path()))
-      lines.push_back(fmt::format(
-          "process {} has loaded the plugin but cannot be reached: it has no connection "
-          "yet, or DLCP_LIVE_STATS=0",
-          *pid));
+      lines.push_back(
+          fmt::format("process {} has loaded the plugin but cannot be reached: it has no network "
+                      "connection, uses the plugin only as a profiler, or has DLCP_LIVE_STATS=0",
+                      *pid));
   }
   return lines;
 }
