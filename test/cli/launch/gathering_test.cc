@@ -99,6 +99,9 @@ TEST_CASE("the ranks' connections survive a path that shrinks, and end when a ho
     CHECK(at_once != 0);
     CHECK(probed != 0);
     CHECK(silent_seconds == 60);
+    unsigned unacked_ms = 0;
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacked_ms, &length) == 0);
+    CHECK(unacked_ms == 120'000);
     close(fd);
   }
 }
