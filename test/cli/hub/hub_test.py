@@ -231,6 +231,18 @@ class Jobs(unittest.TestCase):
         self.assertEqual(hub.process.wait(20), 0)
         self.assertIn("rank 1 has closed its connection unexpectedly", hub.process.stderr.read())
 
+    def test_strangers_do_not_hide_the_refusal_of_a_rank(self):
+        hub = Hub(self, "--memory", "1M")
+        for _ in range(25):
+            with socket.create_connection(("127.0.0.1", hub.port), 10) as stranger:
+                stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                while stranger.recv(4096):
+                    pass
+        self.begin(f"127.0.0.1:{hub.port}", "--rounds", "3").communicate(timeout=90)
+        hub.process.send_signal(signal.SIGTERM)
+        self.assertEqual(hub.process.wait(20), 0)
+        self.assertRegex(hub.process.stderr.read(), r"rank \d of group \w+ refused, at 127.0.0.1: full: the job asks")
+
     def test_a_tenant_gets_no_more_than_its_rate(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -48,7 +48,8 @@ Front::Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& d
       say_(std::move(say)),
       strangers_max_(strangers_max()),
       door_log_(say_, 1),
-      refusals_(say_, kRefusalsLogged) {}
+      strangers_log_(say_, kRefusalsLogged),
+      ranks_log_(say_, kRefusalsLogged) {}
 
 void Front::serve(Duration wait) {
   // A caller that is silent after poll() was silent until this time at least, however long this
@@ -118,8 +119,8 @@ void Front::hear(Seat& seat) {
       return let_in(seat);
     case Caller::State::kRefused:
       ++refused_[seat.job != nullptr || seat.caller.tenant() != nullptr ? "wrong" : "stranger"];
-      refusals_.say(steady_now(),
-                    fmt::format("refused a connection from {}: {}", seat.from, seat.caller.why()));
+      strangers_log_.say(steady_now(), fmt::format("refused a connection from {}: {}", seat.from,
+                                                   seat.caller.why()));
       send(seat, seat.caller.refusal());
       return gone(seat);
     case Caller::State::kLeft:
@@ -147,8 +148,8 @@ void Front::let_in(Seat& seat) {
   }
   if (!why.empty()) {
     ++refused_["full"];
-    refusals_.say(steady_now(), fmt::format("rank {} of group {:016x} refused, at {}: {}",
-                                            join.us.rank, join.us.group, seat.from, why));
+    ranks_log_.say(steady_now(), fmt::format("rank {} of group {:016x} refused, at {}: {}",
+                                             join.us.rank, join.us.group, seat.from, why));
     send(seat, seat.caller.answer({why, {}}));
     return gone(seat);
   }
@@ -223,11 +224,12 @@ void Front::sweep(Time asked_at) {
   }
   if (silent > 0) {
     refused_["stranger"] += silent;
-    refusals_.say(steady_now(),
-                  fmt::format("closed {} connection{} without a request for {}", silent,
-                              silent == 1 ? "" : "s", is_full ? "0.5 s, as too many wait" : "5 s"));
+    strangers_log_.say(steady_now(), fmt::format("closed {} connection{} without a request for {}",
+                                                 silent, silent == 1 ? "" : "s",
+                                                 is_full ? "0.5 s, as too many wait" : "5 s"));
   }
-  refusals_.tick(steady_now());
+  strangers_log_.tick(steady_now());
+  ranks_log_.tick(steady_now());
   std::erase_if(seats_, [](const Seat& seat) { return !seat.socket.valid(); });
   std::erase_if(jobs_, [this](const Jobs::value_type& each) {
     HubJob& job = *each.second;

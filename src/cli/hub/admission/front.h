@@ -86,7 +86,8 @@ class Front {
   bool drains_ = false;
   Time door_shut_until_{};  // no connection is accepted before this time
   LogLimit door_log_;
-  LogLimit refusals_;
+  LogLimit strangers_log_;
+  LogLimit ranks_log_;  // ranks with a token, which strangers' lines must not hide
 };
 
 }  // namespace dlcp::cli
