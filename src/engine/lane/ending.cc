@@ -33,6 +33,7 @@ std::optional<Error> Engine::abandon(Connection* connection, const wire::Endpoin
     } else {
       core::Event silence;
       silence.peer = to;
+      silence.ends_alone = true;
       silence.error =
           core::peer_silent(core::Silence::kNoAnswer, waited, "the connection was being opened");
       why = failures_.error_of(hold.now(), silence);

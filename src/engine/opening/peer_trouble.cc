@@ -93,10 +93,12 @@ Explanation explanation_of(const PeerTrouble& trouble) {
             fmt::format("either that rank has ended, or a firewall rejects {}: see that rank's log "
                         "and exit status",
                         kPorts)};
-  return {"", fmt::format("either that rank hangs or has ended with its host, or {} do not pass "
-                          "in one direction, or NAT changes addresses on the path: see that "
-                          "rank's log",
-                          kPorts)};
+  return {"", fmt::format(
+                  "either that rank hangs or has ended with its host, or {} do not pass "
+                  "in one direction, {}or NAT changes addresses on the path: see that "
+                  "rank's log",
+                  kPorts,
+                  trouble.needs_marks ? "or packets with DSCPs or ECN bits are dropped, " : "")};
 }
 
 }  // namespace
@@ -151,6 +153,8 @@ PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& cl
   const auto address = datapath::decode_device_address(closed.peer);
   if (!address || closed.error.fault == PeerFault::kNone) return trouble;
   trouble.host = to_string(address->ip);
+  // Only a connection that is being opened tries both kinds of packets.
+  trouble.needs_marks = !datapath.limits().can_unmark || !closed.ends_alone;
   const auto report = datapath.last_report(closed.peer);
   if (now - report.at <= memory) trouble.report = report;
   trouble.is_own_address = !datapath::interface_of(address->ip).empty();

@@ -21,6 +21,7 @@ struct PeerTrouble {
   std::string peer;             // "10.0.0.2:50123"; empty: unknown
   std::string host;             // "10.0.0.2"
   datapath::PathReport report;  // what the network reported about packets to that host
+  bool needs_marks = false;     // nothing was tried without DSCP and ECN
   bool is_own_address = false;  // the peer's address is also an address of this host
 };
 

@@ -91,6 +91,14 @@ TEST_CASE("every network error has a text that names all causes that fit it") {
   }
 }
 
+TEST_CASE("dropped marks are a cause of silence unless packets without them were tried") {
+  PeerTrouble trouble = silent();
+  CHECK(explain(trouble).hint.find("DSCPs") == std::string::npos);
+  trouble.needs_marks = true;
+  CHECK(explain(trouble).hint.find("or packets with DSCPs or ECN bits are dropped, or NAT") !=
+        std::string::npos);
+}
+
 TEST_CASE("no text claims that a process has ended if another cause is possible") {
   for (const Kind kind :
        {Kind::kNothing, Kind::kPortUnreachable, Kind::kProhibited, Kind::kUnreachable,
