@@ -68,8 +68,9 @@ void Departed::emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& o
     case Kind::kReset:
       return frames.emit(wire::Reset{peer.token, reason}, path, peer.address, out);
     case Kind::kRefused:
-      return frames.emit(wire::Refuse{peer.token, wire::Refuse::Cause::kSettings, reason}, path,
-                         peer.address, out);
+      frames.emit(wire::Refuse{peer.token, wire::Refuse::Cause::kSettings, reason}, path,
+                  peer.address, out);
+      out.unmarked = path_ % 2 == 1;  // the network may drop packets with a DSCP or ECN
   }
 }
 

@@ -114,7 +114,7 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
         bundled ? std::span<const wire::EndpointAddress>(door->listener->party.listener()->lanes)
                 : std::span<const wire::EndpointAddress>());
   } else if (slot->party.departed() != nullptr) {
-    return welcome_again(*slot, *hello, packet.path);
+    return welcome_again(*slot, *hello, packet);
   }
   lifecycle_.follow_up(now, *slot);
 }
@@ -122,14 +122,14 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
 // The stream was accepted and closed before its sender had received WELCOME, without which the
 // sender cannot read how the stream ended.
 void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
-                              wire::PathIndex path) {
+                              const wire::RxPacket& packet) {
   const auto* association = associations_.joined_by(hello);
   if (association == nullptr || departed.association != association->token()) return;
   wire::Welcome welcome = association->welcome(hello, departed.token);
   welcome.payload_bytes = association->payload_bytes();
   Slot& slot = slots_.at(departed.index);
   commons_.strays.push(welcome, slot.channel.sealing_key(), slot.channel.next_sequence(),
-                       hello.sender_address, path);
+                       hello.sender_address, packet.path, came_unmarked(packet));
 }
 
 void Admission::make_room(Time now, Listener& listener) {
@@ -194,8 +194,7 @@ void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
 void Admission::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
                        const wire::RxPacket& packet) {
   with.destination = hello.sender_token;
-  const bool unmarked = commons_.config.can_unmark && packet.unmarked();
-  commons_.strays.push(with, key, 0, hello.sender_address, packet.path, unmarked);
+  commons_.strays.push(with, key, 0, hello.sender_address, packet.path, came_unmarked(packet));
 }
 
 }  // namespace dlcp::core

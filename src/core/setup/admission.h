@@ -43,12 +43,16 @@ class Admission {
     Slot* listener = nullptr;
   };
   std::optional<Door> find_door(Slot* slot, const wire::Hello& hello) const;
+  // The answer then goes without DSCP and ECN, too.
+  bool came_unmarked(const wire::RxPacket& packet) const {
+    return commons_.config.can_unmark && packet.unmarked();
+  }
   void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
               const wire::RxPacket& packet);
   void make_room(Time now, Listener& listener);
   // Null for a repeated HELLO whose stream has ended.
   Slot* open(Time now, Slot& listener, const wire::Hello& hello);
-  void welcome_again(const Slot& departed, const wire::Hello& hello, wire::PathIndex path);
+  void welcome_again(const Slot& departed, const wire::Hello& hello, const wire::RxPacket& packet);
 
   Commons& commons_;
   SlotTable& slots_;

@@ -99,3 +99,17 @@ TEST_CASE(
   CHECK(wire::decode<wire::Reset>(out[0].payload)->reason == "went away");
   CHECK(departed.on_frame(t0 + 2s, FrameType::kReset));
 }
+
+TEST_CASE("every second refusal goes without marks, which the network may drop") {
+  FrameArena arena;
+  Departed departed = ended(Departed::Kind::kRefused, 1s);
+  Channel channel;
+  FrameWriter frames(arena, channel);
+  for (int i = 0; i < 4; ++i) {
+    arena.reset();
+    departed.on_timeout(t0 + i * 6ms);
+    std::array<wire::TxPacket, 4> out;
+    REQUIRE(departed.poll_transmit(frames, out) == 1);
+    CHECK(out[0].unmarked == (i % 2 == 1));
+  }
+}
