@@ -194,7 +194,7 @@ function read.WELCOME(c)
 end
 
 function read.REFUSE(c) c:u8("cause"); c:counted("reason") end
-function read.START(c) c:u32("payload_bytes_max"); c:u8("protection") end
+function read.START(c) c:u32("payload_bytes_max"); c:u8("protection"); c:u8("unmarked") end
 function read.STARTED(c) c:u32("posted"); c:u32("window_packets"); c:u16("window_epoch") end
 
 function read.ACK(c)

@@ -104,9 +104,9 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   Counters& counters = commons.counters.of(context);
   SendAssociation& association = parts_->associations.to(to, counters);
   slot.association = association.token();
-  slot.party =
-      std::make_unique<SendStream>(now, commons.config, counters, parts_->local, slot.token,
-                                   Handshake::Target{listener, key, to, of}, association);
+  slot.party = std::make_unique<SendStream>(
+      now, commons.config, counters, parts_->local, slot.token,
+      Handshake::Target{listener, key, to, of, &commons.unmarked_peers}, association);
   parts_->lifecycle.begin_streams(now, association);
   parts_->lifecycle.follow_up(now, slot);
   return slot.token;
@@ -250,8 +250,9 @@ void Endpoint::on_timeout(Time now) {
     }
     parts_->lifecycle.change(now, slot.token, [&] { slot.party.on_timeout(now); });
     const auto* association = slot.party.send_association();
-    if (association != nullptr && association->needs_unmarked())
-      parts_->lifecycle.unmark(association->peer_address());
+    if (association == nullptr || !association->needs_unmarked()) continue;
+    const wire::EndpointAddress& peer = association->peer_address();
+    if (!parts_->commons.unmarked_peers.reached(peer)) parts_->lifecycle.unmark(peer);
   }
 }
 

@@ -40,7 +40,7 @@ struct Event {
     kReceiveDone,  // every byte is placed, or zero if it was lost within the licence
     kClosed,       // the connection is dead; its requests get no further events
     kDeclined,     // the peer that was invited to connect to a listener refuses
-    kUnmarked,     // packets to `peer` go without DSCP and ECN, as only such packets were answered
+    kUnmarked,     // packets to `peer` go without DSCP and ECN: others do not get through
   };
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;  // kDeclined: the listener; kUnmarked: 0

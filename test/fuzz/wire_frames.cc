@@ -252,7 +252,7 @@ std::vector<std::string> fuzz_seeds() {
               .payload_bytes = 1408,
               .lanes = {{}, {}}});
   add(Refuse{.destination = 1, .reason = "no"});
-  add(Start{.destination = 1, .payload_bytes = 1408});
+  add(Start{.destination = 1, .payload_bytes = 1408, .unmarked = true});
   add(Started{.destination = 1, .posted = 3});
   Ack ack;
   ack.destination = 1;

@@ -151,7 +151,7 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
   if (sample.lost > 0) report_window(now);
   streams_.for_each_busy([&](SendStream& stream) { refresh_lossy(now, stream); });
   streams_.rest();
-  if (sample.acked > 0 || posted) prober_.on_progress();
+  if (sample.acked > 0 || posted) on_progress(sample.acked > 0);
   if (window_.in_flight() == 0) {
     prober_.clock().postpone();
     if (!streams_.has_next()) rate_.update(own_rate_, 0);
@@ -254,6 +254,11 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
                          .loss_budget = stream.lossy().hop_share()};
   congestion_.on_ack(sample);
   refresh_lossy(now, stream);
+  on_progress(stopped.acked + stopped.forgone > 0);
+}
+
+void SendAssociation::on_progress(bool has_arrived) {
+  has_arrived_ = has_arrived_ || has_arrived;
   prober_.on_progress();
 }
 
@@ -280,8 +285,7 @@ void SendAssociation::report_window(Time now) const {
 // of a second, in which a congested queue delivers something.
 bool SendAssociation::needs_unmarked() const {
   constexpr unsigned kRounds = 5;
-  return config_.can_unmark && window_.delivered_at() == Time{} &&
-         prober_.size().rounds_carried() >= kRounds;
+  return config_.can_unmark && !has_arrived_ && prober_.size().rounds_carried() >= kRounds;
 }
 
 // ---- time ----

@@ -140,8 +140,10 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
   bool has_in_flight() const { return window_.in_flight() > 0; }
-  // The peer has never received data, although probes of the same size, of class control, arrive.
+  // No data arrives at the peer, although probes of the same size, of class control, do.
   bool needs_unmarked() const;
+  // True once, after the first data has arrived at the peer.
+  bool take_first_arrival() { return has_arrived_ && !std::exchange(took_first_arrival_, true); }
   Time delivered_at() const { return window_.delivered_at(); }
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
@@ -153,6 +155,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   void refresh_waits() const;
   void collect_losses(Time now, AckSample& sample);
   void judge_losses(Time now);  // when no ACK has arrived
+  // Data has arrived at the peer, or the peer has posted receives.
+  void on_progress(bool has_arrived);
   void refresh_lossy(Time now, SendStream& stream, bool is_silent = false);
   void report_window(Time now) const;
   std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
@@ -213,6 +217,8 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   ChunkCut cut_;
   compression::Gate gate_;
   bool wants_room_ = false;
+  bool has_arrived_ = false;  // data, at the peer
+  bool took_first_arrival_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;
   std::optional<wire::Pong> pong_due_;

@@ -1,5 +1,5 @@
 // Hosts to which packets go without DSCP and ECN, because the network drops packets that have these
-// marks.
+// marks. Also the hosts that data with marks has reached: there, later silence has other reasons.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,22 @@ class UnmarkedPeers {
  public:
   // False if the peer's host is already one of them.
   bool add(const wire::EndpointAddress& peer) { return hosts_.insert(wire::host_of(peer)).second; }
+  bool contains(const wire::EndpointAddress& peer) const {
+    return hosts_.contains(wire::host_of(peer));
+  }
+  void note_arrival(const wire::EndpointAddress& peer) {
+    if (!contains(peer)) reached_.insert(wire::host_of(peer));
+  }
+  bool reached(const wire::EndpointAddress& peer) const {
+    return reached_.contains(wire::host_of(peer));
+  }
   // Removes the marks of packets to these hosts. Packets to one peer mostly follow each other.
   void apply(std::span<wire::TxPacket> packets) const {
     if (hosts_.empty()) return;
     const wire::EndpointAddress* last = nullptr;
     bool is_unmarked = false;
     for (wire::TxPacket& packet : packets) {
-      if (packet.destination != last)
-        is_unmarked = hosts_.contains(wire::host_of(*packet.destination));
+      if (packet.destination != last) is_unmarked = contains(*packet.destination);
       last = packet.destination;
       packet.unmarked = packet.unmarked || is_unmarked;
     }
@@ -35,6 +43,7 @@ class UnmarkedPeers {
     }
   };
   std::unordered_set<wire::HostAddress, Hash> hosts_;
+  std::unordered_set<wire::HostAddress, Hash> reached_;
 };
 
 }  // namespace dlcp::core

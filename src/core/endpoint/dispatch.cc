@@ -147,7 +147,6 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
     stream.move_to(arrival.now, associations_.after(stream.association(), stream.counters()));
     slot.association = stream.association().token();
   }
-  if (stream.handshake().needs_unmarked()) lifecycle_.unmark(stream.peer_address());
   stream.association().heard_on(arrival.packet.path);
   lifecycle_.begin_streams(arrival.now, stream.association());
   lifecycle_.follow_up(arrival.now, slot);
@@ -181,6 +180,7 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
   association.heard_on(arrival.packet.path);
   association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
                      association.channel().last_is_newest(), reported_);
+  note_arrival(association);
   if (ack_.asks_pong) on_ping(arrival, association);
   for (const std::uint64_t token : reported_)
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
@@ -239,6 +239,16 @@ void Dispatch::on_pong(const Arrival& arrival, RecvAssociation& association) {
     if (Slot* slot = slots_.find(token)) lifecycle_.follow_up(arrival.now, *slot);
 }
 
+void Dispatch::note_arrival(SendAssociation& association) {
+  if (association.take_first_arrival())
+    commons_.unmarked_peers.note_arrival(association.peer_address());
+}
+
+void Dispatch::on_established(Time now, const SendStream& stream) {
+  if (stream.handshake().needs_unmarked()) lifecycle_.unmark(stream.peer_address());
+  lifecycle_.begin_streams(now, stream.association());
+}
+
 bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
   const Time now = arrival.now;
   const wire::RxPacket& packet = arrival.packet;
@@ -248,19 +258,22 @@ bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
     case wire::FrameType::kStarted:
       return deliver<wire::Started>(packet, [&](auto& f) {
         connection.on_started(now, f);
-        lifecycle_.begin_streams(now, connection.association());
+        on_established(now, connection);
       });
     case wire::FrameType::kRefuse:
       return deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
     case wire::FrameType::kClose: {  // also establishes the association if STARTED was lost
       const bool known = to_either(arrival, connection);
-      lifecycle_.begin_streams(now, connection.association());
+      on_established(now, connection);
       return known;
     }
     case wire::FrameType::kNeed:
       return deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
     case wire::FrameType::kStop:
-      return deliver<wire::Stop>(packet, [&](auto& f) { connection.on_stop(now, f); });
+      return deliver<wire::Stop>(packet, [&](auto& f) {
+        connection.on_stop(now, f);
+        note_arrival(connection.association());
+      });
     default:
       return to_either(arrival, connection);
   }
@@ -274,8 +287,7 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
       return deliver<wire::Start>(packet, [&](auto& f) {
         const bool before = connection.started();
         connection.on_start(now, f, packet.path);
-        if (commons_.config.can_unmark && packet.unmarked())
-          commons_.unmarked_peers.add(connection.peer_address());
+        if (f.unmarked && commons_.config.can_unmark) lifecycle_.unmark(connection.peer_address());
         if (!before && connection.started()) admission_.on_started(arrival.slot);
       });
     case wire::FrameType::kSentOnce:

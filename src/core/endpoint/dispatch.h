@@ -47,6 +47,8 @@ class Dispatch {
   void on_welcome(const Arrival& arrival, SendStream& stream);
   void to_association(const Arrival& arrival);
   void on_ack(const Arrival& arrival, SendAssociation& association);
+  void note_arrival(SendAssociation& association);
+  void on_established(Time now, const SendStream& stream);
   // False for frames that the association does not expect.
   bool on_placing(const Arrival& arrival, SendAssociation* sending, RecvAssociation* receiving);
   void on_ping(const Arrival& arrival, SendAssociation& association);

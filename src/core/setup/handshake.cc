@@ -20,6 +20,8 @@ constexpr unsigned kPatience = 4;
 // also sends a HELLO without them. Other addresses of the peer are tried after 500 ms
 // (engine/opening).
 constexpr Duration kMarkedPatience = 250ms;
+// The lowest bit of the echo: this HELLO was sent without DSCP and ECN. One unit is 128 ns.
+constexpr std::uint32_t kUnmarkedBit = 1;
 // A size that nearly every network passes. The first round tries only this size and the largest,
 // later rounds all sizes: a job opens thousands of connections at once, and nearly all networks
 // pass the full size.
@@ -83,10 +85,9 @@ std::uint32_t Handshake::wanted() const {
   return sizes_.back();
 }
 
-// The echo of a HELLO without marks is one more than that of the HELLO with marks before it.
-bool Handshake::answers_unmarked(std::uint32_t echo) const {
-  return std::ranges::find(hello_at_, echo) == hello_at_.end() &&
-         std::ranges::find(hello_at_, echo - 1) != hello_at_.end();
+// All packets to the peer's host go without marks.
+bool Handshake::is_known_unmarked() const {
+  return target_.unmarked_peers != nullptr && target_.unmarked_peers->contains(target_.at);
 }
 
 void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
@@ -99,11 +100,11 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
                          (config_.protection == wire::Protection::kEncrypted);
   if (!sound) return;
   const bool first = answered_ == 0;
-  if (first) needs_unmarked_ = answers_unmarked(welcome.echo);
-  const Duration took = now - wire::from_wire_time(welcome.echo, now);
+  needs_unmarked_ = (welcome.echo & kUnmarkedBit) != 0 && (first || needs_unmarked_);
+  const std::uint32_t sent = welcome.echo & ~kUnmarkedBit;
+  const Duration took = now - wire::from_wire_time(sent, now);
   const Duration shortest = first ? took : std::min(terms_.round_trip, took);
   terms_.round_trip = std::clamp(shortest, kRoundLeast, kRoundMost);
-  const std::uint32_t sent = welcome.echo - (first && needs_unmarked_ ? 1 : 0);
   const auto answered = std::find(hello_at_.begin(), hello_at_.end(), sent);
   if (answered != hello_at_.end())
     start_path_ = static_cast<wire::PathIndex>(answered - hello_at_.begin());
@@ -151,23 +152,23 @@ void Handshake::on_started() {
   finish();
 }
 
-void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out,
-                           Marks marks) {
+void Handshake::emit_hello(Time now, std::uint32_t size, bool unmarked, FrameWriter& frames,
+                           wire::TxPacket& out) {
   wire::Hello hello;
   hello.destination = wire::listener_token(target_.listener);
   hello.listener_number = target_.listener.number;
   hello.sender_token = token_;
   hello.sender_address = local_;
   hello.hello_bytes = size;
-  hello_at_[path_] = wire::wire_time(now);
-  hello.echo = hello_at_[path_] + (marks == Marks::kNone ? 1 : 0);
+  hello_at_[path_] = wire::wire_time(now) & ~kUnmarkedBit;
+  hello.echo = hello_at_[path_] | (unmarked ? kUnmarkedBit : 0);
   hello.protection = config_.protection;
   hello.membership = target_.membership;
   hello.association = association_.token;
   hello.receiver_association = association_.peer_token;
   hello.stream = association_.stream;
   frames.emit(hello, target_.key, path_, target_.at, out);
-  out.unmarked = marks == Marks::kNone;
+  out.unmarked = unmarked;
 }
 
 std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
@@ -176,18 +177,21 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
     agree_on(answered_);
   std::size_t count = 0;
   bool has_hello = state_ == State::kHello;
+  const bool is_known = is_known_unmarked();
+  const bool unmarked = needs_unmarked_ || is_known;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
-    frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection}, start_path_,
-                target_.at, out[count++]);
+    frames.emit(wire::Start{receiver_token_, terms_.payload_bytes, terms_.protection, unmarked},
+                start_path_, target_.at, out[count]);
+    out[count++].unmarked = unmarked;
     // A receiver with many half-open connections may have dropped this one, and the path may have
     // failed: send HELLO again, on the next path.
     if (++starts_ % kPatience == 0 && count < out.size()) {
-      emit_hello(now, answered_, frames, out[count++]);
+      emit_hello(now, answered_, unmarked, frames, out[count++]);
       has_hello = true;
     }
   }
-  if (joins_ && !out.empty()) emit_hello(now, kDatagramLeast, frames, out[count++]);
+  if (joins_ && !out.empty()) emit_hello(now, kDatagramLeast, unmarked, frames, out[count++]);
   while (state_ == State::kHello && !joins_ && next_size_ < sizes_.size()) {
     const std::uint32_t size = sizes_[next_size_];
     const bool later = first_round_ && next_size_ > 0 && size != kSafeDatagram;
@@ -197,11 +201,13 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
     }
     if (count == out.size()) return count;
     ++next_size_;
-    emit_hello(now, size, frames, out[count++]);
+    emit_hello(now, size, unmarked, frames, out[count++]);
   }
-  if (has_hello && answered_ == 0 && config_.can_unmark && now >= unmarked_from_) {
+  // If only a HELLO without marks was answered, one with marks may have been lost by chance.
+  const bool tries_both = config_.can_unmark && !is_known && now >= unmarked_from_;
+  if (has_hello && tries_both && (answered_ == 0 || needs_unmarked_)) {
     if (count == out.size()) return count;
-    emit_hello(now, kDatagramLeast, frames, out[count++], Marks::kNone);
+    emit_hello(now, kDatagramLeast, !unmarked, frames, out[count++]);
   }
   next_size_ = 0;
   first_round_ = false;

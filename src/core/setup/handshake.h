@@ -10,6 +10,7 @@
 
 #include "core/association/send_setup.h"
 #include "core/channel/frame_writer.h"
+#include "core/channel/unmarked_peers.h"
 #include "core/config.h"
 #include "util/result.h"
 #include "util/time.h"
@@ -31,6 +32,7 @@ class Handshake {
     wire::Key key;
     wire::EndpointAddress at;
     wire::Membership membership{};
+    const UnmarkedPeers* unmarked_peers = nullptr;  // of the endpoint
   };
   Handshake(const Config& config, std::uint64_t token, const Target& target,
             const wire::EndpointAddress& local);
@@ -65,8 +67,7 @@ class Handshake {
   const wire::Key& listener_key() const { return target_.key; }
   const wire::EndpointAddress& peer_address() const { return target_.at; }
   std::uint64_t receiver_token() const { return receiver_token_; }
-  // The listener has answered a HELLO without DSCP and ECN before the one with them that was sent
-  // together with it.
+  // The listener has answered HELLOs without DSCP and ECN, but none with them.
   bool needs_unmarked() const { return needs_unmarked_; }
   // Other addresses of the listener, as announced in WELCOME.
   const std::vector<wire::EndpointAddress>& peer_lanes() const { return peer_lanes_; }
@@ -83,10 +84,9 @@ class Handshake {
   void on_joined(const wire::Welcome& welcome);
   void finish();
   void agree_on(std::uint32_t datagram_bytes);
-  enum class Marks : std::uint8_t { kOfClass, kNone };
-  void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out,
-                  Marks marks = Marks::kOfClass);
-  bool answers_unmarked(std::uint32_t echo) const;
+  void emit_hello(Time now, std::uint32_t size, bool unmarked, FrameWriter& frames,
+                  wire::TxPacket& out);
+  bool is_known_unmarked() const;
   std::uint32_t wanted() const;
 
   const Config& config_;
@@ -109,7 +109,7 @@ class Handshake {
   std::size_t rounds_ = 0;               // sent without progress
   wire::PathIndex path_ = 0;             // of the next HELLO
   wire::PathIndex start_path_ = 0;       // that of the HELLO which a WELCOME has answered
-  std::vector<std::uint32_t> hello_at_;  // for each path, wire time of the last HELLO on it
+  std::vector<std::uint32_t> hello_at_;  // for each path, time in the last HELLO on it
   Time next_send_ = kNever;
   Duration pause_ = kFirstPause;
   std::uint64_t receiver_token_ = 0;

@@ -74,6 +74,7 @@ template <class Io>
 void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, Start> {
   io(f.payload_bytes);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
+  io(f.unmarked);
 }
 
 template <class Io>

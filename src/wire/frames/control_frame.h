@@ -95,6 +95,7 @@ struct Start {
   std::uint64_t destination = 0;
   std::uint32_t payload_bytes = 0;  // of every packet but a message's last; a multiple of 128
   Protection protection = Protection::kHeader;
+  bool unmarked = false;  // packets between both hosts need to go without DSCP and ECN
 };
 
 struct Started {

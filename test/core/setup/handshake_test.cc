@@ -29,12 +29,17 @@ struct Scene {
       sizes.push_back(hello ? static_cast<std::uint32_t>(packets[i].payload.size()) : 0);
       path = packets[i].path;
       last_is_unmarked = packets[i].unmarked;
+      first_is_unmarked = packets[0].unmarked;
+      if (hello) CHECK(packets[i].unmarked == ((hello->echo & 1) != 0));
+      if (const auto start = wire::decode<wire::Start>(packets[i].payload))
+        CHECK(packets[i].unmarked == start->unmarked);
     }
     return sizes;
   }
-  void welcome(Time now, std::uint32_t size, std::uint32_t peer_max, Time asked = t0) {
+  void welcome(Time now, std::uint32_t size, std::uint32_t peer_max, Time asked = t0,
+               bool unmarked = false) {
     wire::Welcome frame;
-    frame.echo = wire::wire_time(asked);
+    frame.echo = (wire::wire_time(asked) & ~1u) | (unmarked ? 1u : 0u);
     frame.receiver_token = 33;
     frame.hello_bytes = size;
     frame.datagram_bytes_max = peer_max;
@@ -50,6 +55,7 @@ struct Scene {
   std::optional<Handshake> handshake;
   wire::PathIndex path = 0;  // of the last frame
   bool last_is_unmarked = false;
+  bool first_is_unmarked = false;
 };
 
 using Sizes = std::vector<std::uint32_t>;
@@ -178,19 +184,53 @@ TEST_CASE("after a rejection, which may be about marks, the next round has a HEL
   CHECK(s.last_is_unmarked);
 }
 
-TEST_CASE(
-    "an answer to the HELLO without marks, but none to the others, tells that marks are lost") {
+TEST_CASE("if only HELLO without marks is answered, later rounds and START have no marks either") {
   Scene s;
   s.config.can_unmark = true;
   const Time now = until_unmarked(s);
   const auto sent_on = s.path;
   CHECK_FALSE(s.handshake->needs_unmarked());
-  s.welcome(now + 1ms, 548, 8972, now + 128ns);  // the echo is one unit more
+  s.welcome(now + 1ms, 548, 8972, now, true);
   CHECK(s.handshake->needs_unmarked());
-  s.welcome(now + 2ms, 8972, 8972, now);  // a late one
+  const Time next = s.handshake->next_timeout();
+  CHECK(s.frames(next) == Sizes{8972, 8952, 8892, 4152, 1452, 1340, 1232, 548});
+  CHECK(s.first_is_unmarked);
+  CHECK_FALSE(s.last_is_unmarked);  // marks get another chance
+  s.welcome(next + 1ms, 8972, 8972, now, true);
   CHECK(s.handshake->needs_unmarked());
-  CHECK(s.frames(now + 2ms) == Sizes{0});
+  CHECK(s.frames(next + 1ms) == Sizes{0});
   CHECK(s.path == sent_on);
+  CHECK(s.last_is_unmarked);
+}
+
+TEST_CASE("HELLO without marks may be answered late, when its path has carried others") {
+  Scene s;
+  s.config.can_unmark = true;
+  s.config.paths = 1;
+  s.handshake->lead(Scene::t0, {});
+  const Time asked = until_unmarked(s);
+  const Time now = s.handshake->next_timeout();
+  s.frames(now);
+  s.welcome(now + 1ms, 548, 8972, asked, true);
+  CHECK(s.handshake->needs_unmarked());
+}
+
+TEST_CASE("an answer to a HELLO with marks before START shows that marks get through") {
+  for (const bool later : {false, true}) {
+    Scene s;
+    s.config.can_unmark = true;
+    Time now = until_unmarked(s);
+    s.welcome(now + 1ms, 548, 8972, now, true);
+    if (later) {
+      now = s.handshake->next_timeout();
+      s.frames(now);
+    }
+    s.welcome(now + 2ms, 1452, 8972, now);
+    s.welcome(now + 3ms, 8972, 8972, now, true);
+    CHECK_FALSE(s.handshake->needs_unmarked());
+    CHECK(s.frames(now + 3ms) == Sizes{0});
+    CHECK_FALSE(s.last_is_unmarked);
+  }
 }
 
 TEST_CASE("if the HELLO with marks is answered first, the peer needs nothing without marks") {
@@ -198,8 +238,23 @@ TEST_CASE("if the HELLO with marks is answered first, the peer needs nothing wit
   s.config.can_unmark = true;
   const Time now = until_unmarked(s);
   s.welcome(now + 1ms, 1452, 8972, now);
-  s.welcome(now + 1ms, 548, 8972, now + 128ns);
+  s.welcome(now + 1ms, 548, 8972, now, true);
   CHECK_FALSE(s.handshake->needs_unmarked());
+}
+
+TEST_CASE("to a host that needs packets without marks, the whole handshake has none") {
+  Scene s;
+  s.config.can_unmark = true;
+  UnmarkedPeers peers;
+  peers.add({});
+  const Handshake::Target target{{1, {22, 23}}, {24, 25}, {}, {}, &peers};
+  s.handshake.emplace(s.config, 11, target, s.local);
+  s.handshake->lead(Scene::t0, {});
+  CHECK(s.frames(Scene::t0) == Sizes{8972, 1452});
+  CHECK(s.first_is_unmarked);
+  s.welcome(Scene::t0 + 1ms, 8972, 8972, Scene::t0, true);
+  CHECK(s.frames(Scene::t0 + 1ms) == Sizes{0});
+  CHECK(s.last_is_unmarked);
 }
 
 TEST_CASE("a datapath that cannot send without marks sends no such HELLO") {

@@ -24,6 +24,13 @@ Duration time_to_cross(bool (*drops)(const Frame& frame)) {
 constexpr std::uint8_t kControl = row_of(TrafficClass::kControl).dscp;
 constexpr std::uint8_t kExact = row_of(TrafficClass::kExact).dscp;
 
+bool drops_control(const Frame& frame) {
+  return frame.dscp == kControl;
+}
+bool drops_exact(const Frame& frame) {
+  return frame.dscp == kExact;
+}
+
 // A policy that drops nothing, and counts data packets without marks.
 unsigned unmarked_data = 0;
 bool count_unmarked(const Frame& frame) {
@@ -54,6 +61,48 @@ TEST_CASE("a network that drops only the DSCP of data delays the first message b
   CHECK(time_to_cross([](const Frame& frame) { return frame.dscp == kExact; }) < 1s);
   CHECK(time_to_cross(
             [](const Frame& frame) { return frame.dscp == kExact && frame.source == 0; }) < 1s);
+}
+
+TEST_CASE("a network that drops marks delays a listener that does not run at first no further") {
+  World world(behind_a_switch());
+  LinkFaults faults;
+  faults.drops = drops_control;
+  world.network().set_faults(faults);
+  world.freeze(1, 2s);
+  world.transfer(world.open_flow(0, 1), 1'000'000);
+  world.finish(3s);
+}
+
+TEST_CASE("a network that drops marks and has one path with a long RTT delays the set-up only") {
+  WorldConfig config;
+  config.network = single_switch(2, {.link = {.delay = 15ms}, .paths = 1});
+  World world(config);
+  LinkFaults faults;
+  faults.drops = drops_control;
+  world.network().set_faults(faults);
+  world.transfer(world.open_flow(0, 1), 1'000);
+  world.finish(1s);
+}
+
+TEST_CASE("data that is lost for a while costs no marks at a host that has received data before") {
+  World world(behind_a_switch());
+  LinkFaults faults;
+  faults.drops = count_unmarked;
+  world.network().set_faults(faults);
+  unmarked_data = 0;
+  const auto first = world.open_flow(0, 1);
+  world.transfer(first, 1'000'000);
+  world.finish(1s);
+  world.close_sender(first);
+  world.close_receiver(first);
+  faults.drops = drops_exact;
+  world.network().set_faults(faults);
+  world.transfer(world.open_flow(0, 1), 1'000'000);
+  world.run_for(2s);
+  faults.drops = count_unmarked;
+  world.network().set_faults(faults);
+  world.finish(5s);
+  CHECK(unmarked_data == 0);
 }
 
 TEST_CASE("an outage, or a process that is stopped during the set-up, costs no marks") {

@@ -195,10 +195,11 @@ TEST_CASE("the frames of opening and ending survive encoding and decoding") {
   REQUIRE(refused);
   CHECK(refused->cause == Refuse::Cause::kClosed);
   CHECK(refused->reason == "no");
-  const auto start = decode<Start>(sealed(Start{1, 1408, Protection::kFull}));
+  const auto start = decode<Start>(sealed(Start{1, 1408, Protection::kFull, true}));
   REQUIRE(start);
   CHECK(start->payload_bytes == 1408);
   CHECK(start->protection == Protection::kFull);
+  CHECK(start->unmarked);
   const auto started = decode<Started>(sealed(Started{1, 3, 4, 60'000}));
   REQUIRE(started);
   CHECK(started->posted == 3);
