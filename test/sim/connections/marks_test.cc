@@ -1,4 +1,5 @@
 // Networks that drop packets by their DSCP or ECN, but pass packets without them.
+#include "catch.h"
 #include "random_world.h"
 
 using namespace dlcp;
