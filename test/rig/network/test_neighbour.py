@@ -176,7 +176,7 @@ class Marks(unittest.TestCase):
             for source, tos, payload in captured(2):
                 self.assertEqual(payload[0], 0xDC)
                 is_data, is_sent_once = payload[2] == DATA, payload[2] == SENT_ONCE
-                name, expected = table[payload[3] >> 4 if is_data else 4 if is_sent_once else 0]
+                name, expected = table[payload[3] >> 4 & 7 if is_data else 4 if is_sent_once else 0]
                 seen[source, name] = seen.get((source, name), 0) + 1
                 self.assertEqual(tos, expected, f"{name} from host {source}")
                 self.assertTrue(source == 0 or tos == control)

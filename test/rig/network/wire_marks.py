@@ -23,7 +23,7 @@ def kind(frame):
     dlcp = frame[UDP_PAYLOAD:]
     if dlcp[0] != MAGIC:
         return None
-    return dlcp[2], dlcp[3] >> 4 if dlcp[2] == DATA else 0, frame[15] >> 2, frame[15] & 3
+    return dlcp[2], dlcp[3] >> 4 & 7 if dlcp[2] == DATA else 0, frame[15] >> 2, frame[15] & 3
 
 
 def count(tap, seen):

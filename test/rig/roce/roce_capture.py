@@ -72,7 +72,7 @@ def read_datagram(found, ip, payload, padding):
     found.frame_type = dlcp[2]
     found.token = int.from_bytes(dlcp[4:12], "little")
     if found.frame_type == DATA:
-        found.traffic_class = dlcp[3] >> 4
+        found.traffic_class = dlcp[3] >> 4 & 7
 
 
 def read_write(found, ip, payload, padding):
