@@ -56,15 +56,14 @@ Sample encoded_as(Format format, std::span<const std::byte> message, const Place
                             block_room(Format::kFloat32)>
       out;
   Sample sample{.format = format};
-  std::size_t written = 0;
+  std::size_t written = 0, taken = 0;
   for (const std::size_t place : places) {
     const Packet packet = encode(form, format, block_at(message, place), out.size(), 1, out);
-    sample.encoded_bytes += packet.taken;
+    taken += packet.taken;
     written += packet.written - 1;  // the format byte is shared by many blocks
   }
   if (written > 0)
-    sample.ratio =
-        std::max(1.0, static_cast<double>(sample.encoded_bytes) / static_cast<double>(written));
+    sample.ratio = std::max(1.0, static_cast<double>(taken) / static_cast<double>(written));
   return sample;
 }
 
@@ -76,7 +75,6 @@ Sample best_of(std::span<const std::byte> message, const Places& places) {
       best.format = format;
       best.ratio = as.ratio;
     }
-    best.encoded_bytes += as.encoded_bytes;
   }
   return best;
 }
@@ -94,7 +92,6 @@ Sample sample(std::span<const std::byte> message, std::optional<Format> known) {
   const Sample typed = best_of(message, numbers);
   Sample result = encoded_as(typed.format, message, even);
   result.typed = !numbers.empty();
-  result.encoded_bytes += typed.encoded_bytes;
   return result;
 }
 

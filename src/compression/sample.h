@@ -16,7 +16,6 @@ struct Sample {
   double ratio = 1;  // bytes of the message per byte on the wire; 1: nothing is saved
   // False if all bytes that were read are zero: the format may then be any other.
   bool typed = true;
-  std::size_t encoded_bytes = 0;  // the cost of sampling
 };
 
 // Encodes eight blocks of 1 KiB that are spread evenly over `message` (all of it if it is shorter),

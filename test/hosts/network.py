@@ -21,7 +21,7 @@ class Network:
         self.prefix = prefix
         self.spaces = []
         self.ports = []     # of hosts: (host, port)
-        self.same = {}      # host: the host that it is
+        self.same = {}      # name of a host: the host that it stands for
         self.sent_before = {}
         self.processes = []
 

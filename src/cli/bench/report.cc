@@ -56,10 +56,10 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
   r.kernel_s_per_gib = std::min(cpu.kernel, cpu.total()) / gib;
 }
 
-// The nearest to the cause of a failure first.
+// Kinds of errors. Those that are nearest to the cause of a failure come first.
 enum class Cause : std::uint8_t {
   kSetting,
-  kOwn,
+  kOwn,   // the rank itself has failed
   kPeer,  // a peer has failed before, or cannot be reached
   kStopped,
 };

@@ -16,7 +16,7 @@ struct DataRun {
   std::uint32_t packets = 0;        // accepted so far
   std::uint32_t fresh = 0;          // those of them that had not arrived before
   std::uint32_t message_bytes = 0;  // of the message that ends; if none does, of the last packet's
-  bool copied = false;              // the message that message_bytes describes
+  bool copied = false;              // the sender has copied that message
   std::uint16_t window_epoch = 0;   // the newest
   wire::PathIndex reply_path = 0;   // of the last one
   bool asks_ack = false;            // one of them does

@@ -140,7 +140,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
   bool has_in_flight() const { return window_.in_flight() > 0; }
-  // No data arrives at the peer, although probes of the same size, of class control, do.
+  // No data has arrived at the peer, but probes of the same size, which are of class control, have.
   bool needs_unmarked() const;
   // True once, after the first data has arrived at the peer.
   bool take_first_arrival() { return has_arrived_ && !std::exchange(took_first_arrival_, true); }

@@ -10,7 +10,8 @@ namespace {
 // How long an ACK is delayed, so that it can also report more data or a posted receive. At the end
 // of a long message it follows the application's own answer, if that comes earlier (on_answer()).
 constexpr Duration kDelay = 50us;
-// The sender waits for these, and eight of them, which NCCL has in flight, are soon sent.
+// Senders wait for ACKs of smaller messages. NCCL has eight in flight, which take a fast network
+// less time than kDelay.
 constexpr std::uint32_t kMediumBytes = 16384;
 constexpr Duration kDelayMedium = 5us;
 // If packets arrive so fast that an ACK reports many, the middle of a message needs fewer ACKs.

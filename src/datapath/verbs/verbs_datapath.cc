@@ -136,7 +136,8 @@ std::string VerbsDatapath::describe(const wire::EndpointAddress& address) const 
   return decoded ? to_string(*decoded) : std::string();
 }
 
-// Packets of new handles have another source, and peers drop them, if the address has changed.
+// If the host has lost the device's address, new handles send from another one, and peers drop
+// these packets.
 PathReport VerbsDatapath::last_report(const wire::EndpointAddress&) const {
   ibv_gid gid{};
   std::ranges::copy(gid_of(card_->port.gid.ip), gid.raw);

@@ -1,6 +1,6 @@
-// The wait of exit() if the application has not destroyed its communicators: for messages whose
-// sends are done because they were copied, but which have not arrived. The helper threads deliver
-// them. The wait takes no lock, because a signal handler may have called exit() in a thread that
+// If the application has not destroyed its communicators, exit() waits here for copied messages:
+// their sends are done, but the messages have not arrived. The helper threads deliver them. The
+// wait takes no lock, because a signal handler may have called exit() in a thread that
 // holds one.
 #pragma once
 

@@ -178,7 +178,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
 }
 
 bool Engine::post_copy(Time now, Connection& connection, Request& request, const Memory& message) {
-  // Kept first: if posting it throws, the endpoint may send it nevertheless.
+  // The copy is kept before it is posted: if post_send() throws, the endpoint may send it anyway.
   const Copies::Copy& copy = connection.copies.add(now, {message.data, message.bytes});
   if (!endpoint_.post_send(now, connection.id, copy.name, copy.memory(), request.licence,
                            core::MemoryKind::kCopy)) {

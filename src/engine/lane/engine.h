@@ -46,7 +46,7 @@ class Engine {
   }
   void stop() { helper_.stop(); }  // joins it; no other call may be in progress
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
-  bool has_failed();  // with its device
+  bool has_failed();  // because its device has failed
   Status check_reachable(const wire::EndpointAddress& peer) const;
   // `is_spare`: usually no peer connects to this listener, so a long wait is not logged.
   core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number,

@@ -52,7 +52,7 @@ class Failures {
   Listeners& listeners_;
   Notices& notices_;
   Presence& presence_;
-  std::string device_failure_;  // the last one
+  std::string device_failure_;  // the last error of the device; a new one is always logged
   Time refusals_from_{};        // before, refused packets are not looked at
 };
 

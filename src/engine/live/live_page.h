@@ -27,7 +27,7 @@ struct LiveDevice {
   LiveText<64> address;                                       // "10.0.0.1"
   LiveText<32> datapath;                                      // "udp"
   std::array<std::uint64_t, core::kCounterCount> counters{};  // order: core::kCounterRows
-  std::array<LiveCount, kCountsMax> datapath_counts{};        // the first one without a name ends
+  std::array<LiveCount, kCountsMax> datapath_counts{};        // until the first without a name
 };
 
 // A communicator on one device, or the sums over all that have ended there.

@@ -47,8 +47,8 @@ std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
   return text_in(bytes.subspan(kPluginVersionAt, kPluginVersionBytes));
 }
 
-// Without its middle if it is too long: a setting's name is at the beginning, the reason at the
-// end, and the path of a file between them.
+// Returns `why`, without its middle if it is too long: a setting's name is at the beginning, the
+// reason at the end, and the path of a file between them.
 std::string shortened(std::string_view why) {
   constexpr std::size_t kHead = 20;
   constexpr std::string_view kGap = "...";

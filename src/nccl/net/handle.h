@@ -28,7 +28,7 @@ struct AgreedTerms {
   std::uint32_t budget_ppm = 0;
   std::uint32_t bytes_min = 0;
   std::uint32_t margin_ppm = 0;
-  std::uint32_t latency_ns = 0;  // that NCCL is told (DLCP_ORDER)
+  std::uint32_t latency_ns = 0;  // reported to NCCL (DLCP_ORDER)
   bool encrypts = false;         // payloads; both ends must agree
   bool by_switch = false;        // DLCP_COLLNET_SWITCH is set; only used by the collective plugin
 

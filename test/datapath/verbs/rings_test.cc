@@ -1,5 +1,5 @@
-// The rings and address handles of a verbs datapath: what packets carry, how long handles live, and
-// what a receive buffer holds.
+// Tests of the verbs datapath's rings and address handles: the headers of packets, the life of
+// handles, and the size of receive buffers.
 #include "one_card.h"
 
 namespace dlcp::datapath::test {

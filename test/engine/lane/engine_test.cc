@@ -348,7 +348,7 @@ TEST_CASE("communicators that a removed device does not serve yet fail when they
   CHECK(pair.a->poll_state(*sends) == core::ConnectionState::kClosed);
   CHECK(sends->error.what == "the card is gone");
   CHECK(std::ranges::count(pair.log, std::string("the card is gone")) ==
-        3);  // each time it matters
+        3);  // for the device, the listener and the connection
   pair.a->drive();
   CHECK(pair.log.size() == 3);
   pair.a->close(sends);

@@ -79,9 +79,9 @@ for one in request.get("replaces", []):
     if "ADDS_DEFAULTS" in os.environ and isinstance(at, list):
         what["added-by-the-switch"] = "default"
 file.write_text(json.dumps(config))
-if "UNREADABLE" in os.environ:  # for so many Gets
+if "UNREADABLE" in os.environ:  # this many of the next Gets fail
     (state / "unreadable").write_text(os.environ["UNREADABLE"])
-if "INTERRUPTS" in os.environ and not (state / "interrupted").exists():  # once
+if "INTERRUPTS" in os.environ and not (state / "interrupted").exists():  # only the first Set
     (state / "interrupted").touch()
     os.kill(os.getppid(), signal.SIGINT)
 sys.exit(4 if half else 0)
@@ -89,7 +89,7 @@ sys.exit(4 if half else 0)
 
 
 def partial_sets(switch, imported, port):
-    """A Set is refused, done in part, or without effect, after others have succeeded. The test's port is in the second."""
+    """A Set is refused, done in part, or without effect, after others have succeeded. The fault is in the patch of this port, not in the first one."""
     for how in ("REFUSE", "HALF", "SWALLOWS"):
         result = switch.run("apply.sh", "leaf", **{how: f"={port}]"})
         expect(result.returncode == 4 and "reverted: the switch has its previous" in result.stderr, f"{how}: reverted", result)

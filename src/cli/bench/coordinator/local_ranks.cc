@@ -67,9 +67,10 @@ bool is_written(const std::string& path) {
 
 // Sets the environment that the plugin in this process reads.
 void set_environment(const BenchCase& c, int rank) {
-  if (c.one_host && c.netns.empty() && std::getenv("DLCP_IFNAME") == nullptr)
-    setenv("NCCL_SOCKET_IFNAME", "lo", 0);
-  if (c.one_host && c.netns.empty()) unsetenv("DLCP_ORDER");  // tells nothing about loopback
+  if (c.one_host && c.netns.empty()) {
+    if (std::getenv("DLCP_IFNAME") == nullptr) setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+    unsetenv("DLCP_ORDER");  // the file has no loopback addresses, so it would be refused
+  }
   if (c.loss > 0 && c.netns.empty())
     setenv(
         "DLCP_FAULT",

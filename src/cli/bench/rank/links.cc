@@ -12,8 +12,8 @@
 namespace dlcp::cli {
 namespace {
 
-// After a pass over the connections that opened none. A rank that waits for a late or lost host
-// must not keep a processor busy until the time-out.
+// Called after a pass over the connections in which none has opened. A rank that waits for a late
+// or lost host must not keep a processor busy until the time-out.
 void rest_after(std::int64_t opened_at) {
   constexpr std::int64_t kPatienceNs = 10'000'000;
   constexpr timespec kNap{0, 1'000'000};
@@ -60,7 +60,7 @@ void Links::connect(const std::vector<std::string>& handles) {
     std::memcpy(mine[i].data(), theirs.data() + link.ordinal * nccl::kHandleBytes,
                 nccl::kHandleBytes);
   }
-  std::int64_t opened_at = now_ns();  // the last one
+  std::int64_t opened_at = now_ns();  // when the last connection opened
   for (std::size_t left = links_.size(); left > 0;) {
     for (std::size_t i = 0; i < links_.size(); i++) {
       Link& link = links_[i];

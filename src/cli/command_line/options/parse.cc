@@ -49,7 +49,7 @@ std::string unexpected_word(const CLI::App& app) {
   return words.empty() ? "" : option != words.end() ? *option : words.front();
 }
 
-// Of an option without a value, or with too many: CLI11's text is "--size: 1 required TEXT
+// Explains an option without a value, or with too many. CLI11's text is "--size: 1 required TEXT
 // missing", or "--size: At Most 1 required but received 2".
 std::string mismatch(const std::string& text) {
   constexpr std::string_view kReceived = " received ";

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <random>
 
+#include "engine/host/clock.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::cli {
@@ -26,7 +27,7 @@ Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
 }
 
 Duration local_clock() {
-  return std::chrono::steady_clock::now().time_since_epoch();
+  return engine::steady_now().time_since_epoch();
 }
 
 std::uint64_t random_session() {

@@ -222,14 +222,15 @@ void Front::sweep(Time asked_at) {
     }
     if (seat.job != nullptr && seat.job->over()) gone(seat);
   }
+  const Time now = steady_now();
   if (silent > 0) {
     refused_["stranger"] += silent;
-    strangers_log_.say(steady_now(), fmt::format("closed {} connection{} without a request for {}",
-                                                 silent, silent == 1 ? "" : "s",
-                                                 is_full ? "0.5 s, as too many wait" : "5 s"));
+    strangers_log_.say(
+        now, fmt::format("closed {} connection{} without a request for {}", silent,
+                         silent == 1 ? "" : "s", is_full ? "0.5 s, as too many wait" : "5 s"));
   }
-  strangers_log_.tick(steady_now());
-  ranks_log_.tick(steady_now());
+  strangers_log_.tick(now);
+  ranks_log_.tick(now);
   std::erase_if(seats_, [](const Seat& seat) { return !seat.socket.valid(); });
   std::erase_if(jobs_, [this](const Jobs::value_type& each) {
     HubJob& job = *each.second;

@@ -19,7 +19,7 @@ constexpr int kSegmentBytes = 536;
 constexpr int kSilentSeconds = 60;
 constexpr int kProbeSeconds = 10;
 constexpr int kProbes = 6;
-// The same where data waits to be acknowledged: the system sends no probes then.
+// While sent data is unacknowledged, the system sends no probes, so this limit applies.
 constexpr unsigned kUnackedMs = 120'000;
 }  // namespace
 

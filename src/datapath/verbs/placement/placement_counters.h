@@ -17,7 +17,7 @@ namespace dlcp::datapath {
   X(placed_tx_completions, "completions that the card reported for them")                       \
   X(placed_tx_queue_full, "packets dropped because their queue was full")                       \
   X(placed_tx_errors, "completions with an error, flushed requests not counted")                \
-  X(placed_tx_lost, "packets dropped because their queue pair did not work")                    \
+  X(placed_tx_lost, "packets dropped because their queue pair did not work or was full")        \
   X(placement_queue_pairs, "queue pairs opened for placed packets")                             \
   X(placement_queue_pairs_reset, "queue pairs reset after an error: see the log of the kernel") \
   X(placement_links_failed, "times a peer's queue pairs could not be connected, or not all")    \

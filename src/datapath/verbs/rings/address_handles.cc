@@ -9,8 +9,8 @@
 namespace dlcp::datapath {
 namespace {
 
-// After a failed attempt, for which the kernel may have waited a second. The pause doubles with
-// each failure in a row.
+// After a failed attempt to make a handle, which may have taken the kernel a second, none is made
+// for that peer during a pause. The pause doubles with each failure in a row.
 constexpr Duration kPauseLeast = 1s;
 constexpr Duration kPauseMost = 8s;
 constexpr Duration kAttemptMost = 2s;   // an attempt seldom takes longer

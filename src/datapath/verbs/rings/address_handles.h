@@ -60,7 +60,7 @@ class AddressHandles {
     std::size_t operator()(const Key& key) const;
   };
 
-  // A peer whose last handle could not be created, whatever its path and class.
+  // A peer for which the last attempt to make a handle failed, on any path and in any class.
   struct Unreachable {
     Time failed_at{};
     Duration pause{};

@@ -40,7 +40,7 @@ bool Listeners::waits_long(core::ListenerId id, Time now) {
   if (found == open_.end() || found->second.failure) return false;
   Listening& listening = found->second;
   listening.waits_since = listening.waits_since.value_or(now);
-  if (listening.is_silent || now - *listening.waits_since < listening.says_after) return false;
+  if (now - *listening.waits_since < listening.says_after) return false;
   listening.says_after *= 2;
   return true;
 }

@@ -21,8 +21,7 @@ class Listeners {
   // If `is_silent`, waits_long() is always false for it.
   void open(core::ListenerId id, core::ContextId context, bool is_silent = false) {
     open_[id].context = context;
-    open_[id].is_silent = is_silent;
-    open_[id].says_after = patience_;
+    open_[id].says_after = is_silent ? Duration::max() : patience_;
   }
   void close(core::ListenerId id) { open_.erase(id); }
   std::set<core::ContextId> usable_contexts() const;  // of those that have not failed
@@ -45,7 +44,6 @@ class Listeners {
     Time fails_at{};
     bool declined = false;  // `failure` is the peer's own, proven reason and is final
     std::optional<Time> waits_since;
-    bool is_silent = false;
     Duration says_after{};
   };
 

@@ -21,7 +21,7 @@ struct NetPropertiesV7 {
   int netDeviceVersion;
 };
 
-// `Size`: that of a registration.
+// `Size` is the type in which NCCL passes the size of a registration.
 template <class Properties, class Size>
 struct NetWithOffload {
   const char* name;

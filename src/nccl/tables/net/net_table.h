@@ -11,7 +11,7 @@
 namespace dlcp::nccl {
 namespace net_adapters {
 
-// Until version 9, version 10, and since version 11.
+// One overload each: until version 9, in version 10, and since version 11.
 inline ResultCode init(DebugLogger logger) noexcept {
   return net::init_process(logger);
 }

@@ -262,9 +262,9 @@ void LinkTable::close(LinkId id) {
 }
 
 // A UC queue pair accepts whatever number the peer's next packet has. An RC queue pair needs a new
-// one at the peer too. A failed repair may have taken a second, so nothing else is repaired in this
-// call, and the pause after it begins with the next one. The link of the
-// failed queue comes last from then on, because its other queues lead to the same peer.
+// one at the peer too. A failed repair may have taken a second, so this call repairs nothing else,
+// and the next call begins the pause. From then on the failed queue's link comes last, because its
+// other queues lead to the same peer.
 std::size_t LinkTable::repair(Time now) {
   if (std::exchange(has_repair_failed_, false)) repair_at_ = now + kRejoinPause;
   if (now < repair_at_) return 0;
