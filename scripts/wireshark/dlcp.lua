@@ -73,6 +73,7 @@ field("key_stream", ProtoField.uint32, "Stream whose listener's key the associat
 field("hello_bytes", ProtoField.uint32, "Bytes of the HELLO")
 field("protection", ProtoField.uint8, "Protection", base.DEC, protections)
 field("payload_bytes_max", ProtoField.uint32, "Payload bytes of a packet")
+field("unmarked", ProtoField.bool, "Packets go without DSCP and ECN")
 field("cause", ProtoField.uint8, "Cause", base.DEC, causes)
 field("reason", ProtoField.string, "Reason")
 field("note", ProtoField.string, "Note of a trace")

@@ -98,6 +98,7 @@ class Dissector(unittest.TestCase):
 
     def test_every_frame_is_parsed_completely(self):
         self.assertEqual(read(self.capture, "_ws.col.Info", only="dlcp.malformed or dlcp.other_version"), [])
+        self.assertEqual(read(self.capture, "_ws.expert.message", only="dlcp and _ws.expert.severity == error"), [])
         self.assertEqual(read(self.capture, "_ws.col.Info", only="udp.port >= 49152 and not dlcp"), [])
 
     def test_every_kind_of_frame_is_named(self):
@@ -105,8 +106,9 @@ class Dissector(unittest.TestCase):
                                                                   only="dlcp.type")}
         for kind, name in NAMES.items():
             self.assertEqual(seen.get(kind), name)
-        self.assertEqual(read(self.capture, "_ws.col.Info", only="dlcp.devices"),
-                         [["DEVICES question"], ["DEVICES answer"]])
+        devices = [info for info, in read(self.capture, "_ws.col.Info", only="dlcp.devices")]
+        self.assertEqual(devices[:2], ["DEVICES question", "DEVICES answer"])
+        self.assertEqual(set(devices[2:]), set(devices[:2]))  # each pair of devices asks again
 
     def test_the_fields_of_data_are_consistent(self):
         rows = read(self.capture, "dlcp.offset", "dlcp.payload_bytes", "dlcp.message_bytes", "udp.length",
