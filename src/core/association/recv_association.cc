@@ -137,6 +137,7 @@ void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathInd
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
   for (RecvStream* stream : streams_)
     if (stream->started()) note(*stream, 1);
+  if (placing_) placing_->on_probe();
   pings_.on_heard(now);
   ack_clock_.at_once(now);
 }
@@ -263,9 +264,8 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   for (RecvStream* stream : busy_)
     count += stream->write_loss_frames(frames, out.subspan(count));
   if (placing_) {
-    count +=
-        placing_->poll_transmit({open_.sender_token, &open_.sender}, reply_path_, frame_bytes_max(),
-                                ack_clock_.due() <= now, frames, out.subspan(count));
+    count += placing_->poll_transmit({open_.sender_token, &open_.sender}, answer_path(),
+                                     ack_clock_.due() <= now, frames, out.subspan(count));
   }
   while (ack_clock_.due() <= now && count < out.size()) {
     const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
@@ -278,7 +278,7 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
     if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);
     if (ack_.asks_pong) {  // perhaps this path is dead
-      reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
+      reply_path_ = answer_path().next();
       if (complete) pings_.on_sent();
     }
     ack_clock_.on_sent(now, complete && pings_.due() == 0);

@@ -60,7 +60,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   const Grant& grant() const { return grant_; }
   PingClock& pings() { return pings_; }
   std::span<const PathSeen> paths() const { return paths_; }
-  wire::PathIndex reply_path() const { return reply_path_; }
+  AnswerPath answer_path() const { return {reply_path_, config_.paths, frame_bytes_max()}; }
   void reply_on(wire::PathIndex path) { reply_path_ = path; }
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
   wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;  // of its stream

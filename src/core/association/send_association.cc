@@ -297,8 +297,11 @@ ProbeClock::Terms SendAssociation::probe_terms() const {
     return stream.queue().is_posted() &&
            (stream.lossy().awaits_answer() || stream.queue().awaits_end());
   });
+  const bool held =
+      streams_.any_busy([](const SendStream& stream) { return stream.queue().is_held(); });
   return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms.shortest()),
-          .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end};
+          .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end,
+          .held = held};
 }
 
 // Probes are scheduled while any stream waits for acknowledgements.

@@ -112,8 +112,8 @@ void LossyReceives::decide(std::uint64_t number, Message& message, std::size_t l
   counters_.add(Counter::kBytesLost, missing);
 }
 
-std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
-                                         std::span<wire::TxPacket> out) {
+std::size_t LossyReceives::poll_transmit(const Recipient& to, const AnswerPath& on,
+                                         FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   for (auto& [full_number, message] : messages_) {
     if (count == out.size()) break;
@@ -122,14 +122,14 @@ std::size_t LossyReceives::poll_transmit(const Recipient& to, const Way& way, Fr
       // If SENT_ONCE is repeated, NEED was lost, perhaps because its path works in one direction
       // only.
       const std::uint32_t turn = message.needs - 1;
-      const auto path = turn == 0 ? way.path : static_cast<wire::PathIndex>(turn % way.paths);
+      const auto path = turn == 0 ? on.path : static_cast<wire::PathIndex>(turn % on.paths);
       frames.emit(wire::Need{to.token, number, message.echo, message.path}, path, *to.address,
                   out[count++]);
       message.state = State::kNeeded;
     } else if (message.state == State::kStopDue && !queue_.is_open(full_number)) {
       auto& holes = message.holes;
-      holes.resize(std::min(holes.size(), wire::holes_max(way.frame_bytes)));
-      frames.emit(wire::Stop{to.token, number, message.lost_bytes, std::move(holes)}, way.path,
+      holes.resize(std::min(holes.size(), wire::holes_max(on.frame_bytes)));
+      frames.emit(wire::Stop{to.token, number, message.lost_bytes, std::move(holes)}, on.path,
                   *to.address, out[count++]);
       message.state = State::kDone;
     }

@@ -38,13 +38,9 @@ class LossyReceives {
               std::vector<Placement>& placements);
 
   bool due() const;  // STOP or NEED must be sent
-  struct Way {
-    wire::PathIndex path = 0;     // of STOP, and of the first NEED of each message
-    std::size_t paths = 1;        // a repeated NEED takes all of these in turn
-    std::size_t frame_bytes = 0;  // the most in one frame
-  };
-  // Sends decisions, but no STOP before the zeros are in place; returns the number of frames.
-  std::size_t poll_transmit(const Recipient& to, const Way& way, FrameWriter& frames,
+  // Sends decisions, but no STOP before the zeros are in place; returns the number of frames. A
+  // repeated NEED takes all paths in turn.
+  std::size_t poll_transmit(const Recipient& to, const AnswerPath& on, FrameWriter& frames,
                             std::span<wire::TxPacket> out);
 
  private:

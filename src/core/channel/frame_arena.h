@@ -44,4 +44,11 @@ struct Recipient {
   const wire::EndpointAddress* address = nullptr;
 };
 
+struct AnswerPath {
+  wire::PathIndex path = 0;     // on which answers probably arrive
+  std::size_t paths = 1;        // some repeated answers take other ones
+  std::size_t frame_bytes = 0;  // the most in one frame
+  wire::PathIndex next() const { return static_cast<wire::PathIndex>((path + 1u) % paths); }
+};
+
 }  // namespace dlcp::core

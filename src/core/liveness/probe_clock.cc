@@ -38,7 +38,8 @@ void ProbeClock::plan(Time now, const Terms& terms) {
   // Three early probes, each after twice the pause. An answer without news means that packets are
   // slow, not that a path is dead.
   const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kStalledAfter);
-  early_ = in_doubt && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
+  early_ = in_doubt && (terms.outstanding || terms.held) && fruitless_ == 0 &&
+           terms.answer_time < kPauseMin;
   const Duration first = std::max(terms.answer_time, kFirstPauseMin);
   const Duration usual = pause(terms);
   at_ = now + (early_ ? std::min(first * (std::int64_t{1} << asked_early_), usual) : usual);

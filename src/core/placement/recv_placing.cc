@@ -183,36 +183,43 @@ bool RecvPlacing::report(Time now, wire::Ack& ack) {
   return true;
 }
 
-std::size_t RecvPlacing::poll_transmit(const Recipient& to, wire::PathIndex path,
-                                       std::size_t frame_bytes, bool with_ack, FrameWriter& frames,
-                                       std::span<wire::TxPacket> out) {
+void RecvPlacing::on_probe() {
+  sent_.clear();
+  for (const Slot& slot : slots_)
+    if (slot.told && !slot.used) sent_.push_back(slot.permit);
+}
+
+std::size_t RecvPlacing::poll_transmit(const Recipient& to, const AnswerPath& on, bool with_ack,
+                                       FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   if (link_due_ && count < out.size()) {
-    frames.emit(wire::Link{to.token, card_.introduction(link_)}, path, *to.address, out[count++]);
+    frames.emit(wire::Link{to.token, card_.introduction(link_)}, on.path, *to.address,
+                out[count++]);
     link_due_ = false;
   }
-  if (granted_.empty() && (sent_.empty() || !with_ack)) return count;
-  const auto ended = [&](const wire::Permit& permit) {
-    const Slot& slot = slots_[permit.slot];
-    return slot.generation != permit.generation || slot.id == 0 || slot.revoking;
+  const auto send = [&](std::vector<wire::Permit>& permits, wire::PathIndex path) {
+    std::erase_if(permits, [&](const wire::Permit& permit) {
+      const Slot& slot = slots_[permit.slot];
+      return slot.generation != permit.generation || slot.id == 0 || slot.revoking;
+    });
+    std::span<const wire::Permit> left = permits;
+    while (!left.empty() && count < out.size()) {
+      const auto some = left.first(std::min(wire::permits_max(on.frame_bytes), left.size()));
+      for (const wire::Permit& permit : some)
+        slots_[permit.slot].told = true;
+      frames.emit(wire::Permits{to.token, {some.begin(), some.end()}}, path, *to.address,
+                  out[count++]);
+      left = left.subspan(some.size());
+    }
+    return permits.begin() + static_cast<std::ptrdiff_t>(permits.size() - left.size());
   };
-  std::vector<wire::Permit> due;
-  if (with_ack) due.swap(sent_);
-  std::erase_if(due, ended);
-  std::erase_if(granted_, ended);
-  const auto repeated = static_cast<std::ptrdiff_t>(due.size());
-  due.insert(due.end(), granted_.begin(), granted_.end());
-  const auto most = static_cast<std::ptrdiff_t>(wire::permits_max(frame_bytes));
-  auto at = due.begin();
-  while (at != due.end() && count < out.size()) {
-    const auto end = at + std::min(most, due.end() - at);
-    for (const wire::Permit& permit : std::span(at, end))
-      slots_[permit.slot].told = true;
-    frames.emit(wire::Permits{to.token, {at, end}}, path, *to.address, out[count++]);
-    at = end;
+  if (with_ack) {
+    send(sent_, on.next());
+    sent_.clear();
   }
-  granted_.assign(at, due.end());  // those without room
-  if (at - due.begin() > repeated) sent_.insert(sent_.end(), due.begin() + repeated, at);
+  const auto end = send(granted_, on.path);
+  sent_.insert(sent_.end(), granted_.begin(), end);
+  granted_.erase(granted_.begin(), end);
   return count;
 }
 

@@ -70,9 +70,12 @@ class RecvPlacing {
   void note(const wire::PlacedRun& run);
   // Adds the newest packet of each path that has changed to the ACK. False if some had no room.
   bool report(Time now, wire::Ack& ack);
-  // Sends LINK and PERMITS. Permits are repeated with the next ACK, because the frame may be lost.
-  std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
-                            bool with_ack, FrameWriter& frames, std::span<wire::TxPacket> out);
+  // The sender asks: it has perhaps lost PERMITS.
+  void on_probe();
+  // Sends LINK and PERMITS. Permits are repeated with the next ACK on another path, because the
+  // frame may be lost.
+  std::size_t poll_transmit(const Recipient& to, const AnswerPath& on, bool with_ack,
+                            FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   struct Slot {

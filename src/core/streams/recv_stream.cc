@@ -337,9 +337,8 @@ void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
 }
 
 std::size_t RecvStream::write_loss_frames(FrameWriter& frames, std::span<wire::TxPacket> out) {
-  return losses_.poll_transmit(
-      {sender_token_, &association_->sender()},
-      {association_->reply_path(), config_.paths, association_->frame_bytes_max()}, frames, out);
+  return losses_.poll_transmit({sender_token_, &association_->sender()},
+                               association_->answer_path(), frames, out);
 }
 
 bool RecvStream::take_message_end() {
@@ -354,7 +353,7 @@ std::size_t RecvStream::poll_transmit(FrameWriter& frames, std::span<wire::TxPac
     association_->reply_on(openings_.next(config_.paths));
   for (auto& due : welcomes_due_) {
     if (!due || count == out.size()) continue;
-    frames.emit(*due, association_->reply_path(), sender, out[count]);
+    frames.emit(*due, association_->answer_path().path, sender, out[count]);
     out[count++].unmarked = &due != &welcomes_due_.front();
     due.reset();
   }
@@ -362,7 +361,7 @@ std::size_t RecvStream::poll_transmit(FrameWriter& frames, std::span<wire::TxPac
     const Grant& grant = association_->grant();
     wire::Started started{sender_token_, static_cast<std::uint32_t>(queue_.posted()), grant.reserve,
                           grant.epoch};
-    frames.emit(started, association_->reply_path(), sender, out[count++]);
+    frames.emit(started, association_->answer_path().path, sender, out[count++]);
     started_due_ = false;
   }
   return count;

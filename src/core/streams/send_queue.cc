@@ -55,6 +55,16 @@ std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
   return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
 }
 
+// Not sent before its receive is posted.
+bool SendQueue::is_long(const SendMessage& message) const {
+  return message.bytes.size() >= waits_from_ && !message.coding.used();
+}
+
+bool SendQueue::is_held() const {
+  return contains(next_new_message_) && next_new_message_ >= posted_ &&
+         is_long(at(next_new_message_));
+}
+
 bool SendQueue::new_allowed() const {
   if (!contains(next_new_message_)) return false;
   // The receiver has no room for messages that are further ahead of its posted receives. Messages
@@ -63,7 +73,7 @@ bool SendQueue::new_allowed() const {
   const SendMessage& message = at(next_new_message_);
   if (next_new_message_ >= first_ + kReported && !message.licensed) return false;
   if (next_new_message_ < posted_) return true;
-  if (message.bytes.size() >= waits_from_ && !message.coding.used()) return false;
+  if (is_long(message)) return false;
   if (eager_sent_bytes_ == 0) return true;
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= early_bytes(message);
 }

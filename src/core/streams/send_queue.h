@@ -35,6 +35,7 @@ class SendQueue {
   std::optional<ChunkRef> next();
   bool has_lost() const { return lost_total_ > 0; }
   bool has_next() const { return has_lost() || new_allowed(); }
+  bool is_held() const;  // the next message waits for its receive, with nothing sent of it
   // The class of a chunk that next() returned, by its payload and layer.
   TrafficClass class_of(ChunkRef chunk) const;
   // How many new chunks of an exact, uncompressed message can be sent in order from `chunk` on,
@@ -45,8 +46,7 @@ class SendQueue {
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
-  // The chunks of this chunk's message that have arrived; null: all of them. Valid until the next
-  // message is posted or completed.
+  // Which chunks of its message have arrived; null: all. Valid until a post or a completion.
   const Bitmap* acked_of(const ChunkRef& chunk) const;
   bool has_chunk(ChunkRef chunk) const;
   bool contains(std::uint64_t message) const { return message - first_ < messages_.size(); }
@@ -99,6 +99,7 @@ class SendQueue {
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
   bool new_allowed() const;
+  bool is_long(const SendMessage& message) const;
   std::size_t early_bytes(const SendMessage& message) const;
   void make_group(SendMessage& message, bool posted);
   static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);

@@ -56,7 +56,8 @@ struct Receiver {
     FrameWriter frames(arena, channel);
     const wire::EndpointAddress address;
     std::array<wire::TxPacket, 8> out;
-    const std::size_t count = placing.poll_transmit({7, &address}, 0, 1400, false, frames, out);
+    const std::size_t count =
+        placing.poll_transmit({7, &address}, {0, 4, 1400}, false, frames, out);
     std::size_t permits = 0;
     for (const wire::TxPacket& packet : std::span(out).first(count))
       if (const auto frame = wire::decode<wire::Permits>(packet.payload))

@@ -25,6 +25,38 @@ TEST_CASE("PERMITS that is lost is sent again with the next acknowledgement") {
   CHECK(placed(world) > 0);
 }
 
+TEST_CASE("PERMITS is not repeated on the path on which it was lost") {
+  World world(two_hosts({}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  std::optional<std::uint8_t> dead;
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    const auto head = wire::decode_head(datagram);
+    if (to != 0 || !head) return true;
+    if (!dead && head->type == wire::FrameType::kPermits) dead = head->flags;
+    return head->flags != dead;
+  });
+  const Time begin = world.now();
+  const Message& message = world.transfer(flow, 512 << 10, begin);
+  world.finish(1s);
+  CHECK(dead);
+  CHECK(placed(world) > std::size_t{256} << 10);
+  CHECK(message.done_at - begin < 600us);
+}
+
+TEST_CASE("a message whose permissions were lost twice asks early, and gets them") {
+  World world(two_hosts({}));
+  const auto flow = add_messages(world, 1, 1000);
+  world.finish(1s);
+  const Time begin = world.now();
+  world.set_filter(
+      [&](HostIndex to, std::vector<std::byte>&) { return to != 0 || world.now() - begin > 80us; });
+  const Message& message = world.transfer(flow, 512 << 10, begin);
+  world.finish(1s);
+  CHECK(placed(world) > std::size_t{256} << 10);
+  CHECK(message.done_at - begin < 600us);
+}
+
 TEST_CASE("a queue pair that several paths share is not used while its packets are lost") {
   auto config = two_hosts({.paths_max = 2});
   for (HostConfig& host : config.network.hosts)
