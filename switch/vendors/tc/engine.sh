@@ -26,6 +26,12 @@ difference() { # PORT EXPECTED NOW, indented
   diff <(echo "$2") <(echo "$3") | sed 's/^/    /' >&2
 }
 
+drifted() { # PORT SINCE EXPECTED NOW: refuses the port
+  complain "$1 has changed since $2:"
+  difference "$1" "$3" "$4"
+  return 3
+}
+
 # The place for DLCP's queues on a port with this snapshot: "root" if the port has the kernel's own queue, or
 # the parent below a token bucket of the site that has no other queue. Any other tree is refused.
 attach_point() { # PORT SNAPSHOT
@@ -59,18 +65,16 @@ may_apply() { # PORT SNAPSHOT
   fi
   if is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
   if [ -e "$state/$1.after" ]; then
-    complain "$1 has changed since DLCP's queues were applied:"
-    difference "$1" "$(saved "$1" after)" "$2"
-    return 3
+    drifted "$1" "DLCP's queues were applied" "$(saved "$1" after)" "$2"
+    return
   elif [ -e "$state/$1.before" ]; then
     complain "$1: an earlier run ended before it was done. First run: bash $0 rollback $1"
     return 3
   fi
   imported=$(imported_of "$1")
   if [ -n "$imported" ] && [ "$imported" != "$(grep -E '^(qdisc| vq)' <<<"$2")" ]; then
-    complain "$1 has changed since its configuration was imported:"
-    difference "$1" "$imported" "$2"
-    return 3
+    drifted "$1" "its configuration was imported" "$imported" "$2"
+    return
   fi
   attach_point "$1" "$2" >/dev/null || return 3
 }
@@ -81,9 +85,7 @@ may_roll_back() { # PORT SNAPSHOT
     complain "$1: the port does not exist. If it is gone for good, delete $state/$1.{before,after,rows}"
     return 3
   fi
-  complain "$1 has changed since DLCP's queues were applied:"
-  difference "$1" "$(saved "$1" after)" "$2"
-  return 3
+  drifted "$1" "DLCP's queues were applied" "$(saved "$1" after)" "$2"
 }
 
 # A token bucket without a queue forwards no packets. It creates a new queue when its parameters are set
@@ -122,7 +124,7 @@ build() { # PORT ROWS: adds the queues to a port that has none of DLCP's
   now=$(snapshot "$1")
   at=$(attach_point "$1" "$now") || return 1
   save "$1" before "$now" || return 1
-  echo "${2/  handle / $at handle }" | tc -batch - || return 1 # the rows name no place
+  echo "${2/ handle / $at handle }" | tc -batch - || return 1 # the first row names no place
   save "$1" rows "$2" || return 1
   save "$1" after "$(snapshot "$1")" || return 1
   say "$1: applied ($at)"
@@ -130,7 +132,7 @@ build() { # PORT ROWS: adds the queues to a port that has none of DLCP's
 
 apply_port() { # PORT SNAPSHOT
   local rows
-  rows=$(rows_of "$1" "")
+  rows=$(rows_of "$1")
   if is "$1" after "$2" && is "$1" rows "$rows"; then
     say "$1: nothing to do"
     return
@@ -152,7 +154,6 @@ revert_port() { # PORT
     rollback_port "$1"
   elif ! { remove "$1" && build "$1" "${earlier[$1]}"; }; then
     complain "$1: the queues of the earlier plan could not be restored; removing them"
-    rm -f "$state/$1.after"
     rollback_port "$1"
     return 1
   fi
@@ -169,7 +170,7 @@ rollback_port() { # PORT
     difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
     return 1
   fi
-  rm -f "$state/$1.before" "$state/$1.after" "$state/$1.rows"
+  rm -f "$state/$1.before" "$state/$1.rows"
   say "$1: restored"
 }
 
