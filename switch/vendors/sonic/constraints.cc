@@ -125,14 +125,8 @@ const Limits& limits() {
       const Json data = Json::parse(file.data);
       if (data.at("os") != "sonic") continue;
       read = {tree::ranges_of(data), tree::references_of(data), {}};
-      for (const bool warns : {false, true})
-        for (const auto& row : data.at(warns ? "warn" : "refuse")) {
-          tree::Refusal& one = read.refused.emplace_back();
-          one.pattern = tree::Pattern(row.at(0).get<std::string>());
-          row.at(1).get_to(one.why);
-          row.at(2).get_to(one.hint);
-          one.warns = warns;
-        }
+      tree::add_refusals(read.refused, data, "refuse");
+      tree::add_refusals(read.refused, data, "warn", true);
     }
     return read;
   }();

@@ -18,6 +18,20 @@ bool fits(const Range& range, const std::string& text) {
   return number && std::stoll(text) >= range.min && std::stoll(text) <= range.max;
 }
 
+Refusal refusal_of(const Json& row) {
+  const bool named = row.is_object();
+  const auto text = [&](std::size_t at, const char* name) {
+    return (named ? row.at(name) : row.at(at)).get<std::string>();
+  };
+  Refusal refusal{Pattern(text(0, "pattern")), text(1, "why"), text(2, "hint"), std::nullopt,
+                  std::nullopt};
+  if (named ? row.contains("but") : row.size() > 3) refusal.but = Pattern(text(3, "but"));
+  if (!named) return refusal;
+  if (row.contains("beside")) refusal.beside = Pattern(text(0, "beside"));
+  refusal.unless_named_so = row.value("unless_named_so", false);
+  return refusal;
+}
+
 }  // namespace
 
 std::vector<Range> ranges_of(const Json& data) {
@@ -40,6 +54,13 @@ std::vector<std::pair<Pattern, Pattern>> references_of(const Json& data) {
   for (const auto& row : data.value("refers", Json::array()))
     list.emplace_back(Pattern(row.at(0).get<std::string>()), Pattern(row.at(1).get<std::string>()));
   return list;
+}
+
+void add_refusals(std::vector<Refusal>& list, const Json& data, const char* key, bool warns) {
+  for (const auto& row : data.value(key, Json::array())) {
+    list.push_back(refusal_of(row));
+    list.back().warns = warns;
+  }
 }
 
 Judged judge_limits(const std::vector<Range>& ranges, const std::string& statement) {

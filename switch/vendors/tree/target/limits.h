@@ -1,4 +1,5 @@
-// Checks statements against the target's limits: numbers in their ranges, words of a list.
+// Reads the limits and refusals of a target's file, and checks statements against the limits:
+// numbers in their ranges, words of a list.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,6 +15,10 @@ namespace dlcp::fabric::tree {
 std::vector<Range> ranges_of(const nlohmann::json& data);
 // From "refers": a statement, and another one that it requires.
 std::vector<std::pair<Pattern, Pattern>> references_of(const nlohmann::json& data);
+// Adds the rows of list `key`: [pattern, why, hint], and a pattern of accepted statements; or an
+// object, if another statement must be present or names must differ.
+void add_refusals(std::vector<Refusal>& list, const nlohmann::json& data, const char* key,
+                  bool warns = false);
 
 struct RangeFault {
   std::string seen, expected;

@@ -70,33 +70,6 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
   return classes;
 }
 
-// [pattern, why, hint], and a pattern of accepted statements; or an object, if another statement
-// must be present or names must differ.
-std::vector<Refusal> refusals_of(const Json& data, const char* key) {
-  std::vector<Refusal> list;
-  for (const auto& row : data.value(key, Json::array())) {
-    if (row.is_object()) {
-      list.push_back({Pattern(row.at("pattern").get<std::string>()),
-                      row.at("why").get<std::string>(), row.at("hint").get<std::string>(),
-                      std::nullopt, std::nullopt, row.value("unless_named_so", false)});
-      if (row.contains("beside")) list.back().beside = Pattern(row.at("beside").get<std::string>());
-      if (row.contains("but")) list.back().but = Pattern(row.at("but").get<std::string>());
-      continue;
-    }
-    list.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
-                    row.at(2).get<std::string>(), std::nullopt, std::nullopt, false});
-    if (row.size() > 3) list.back().but = Pattern(row.at(3).get<std::string>());
-  }
-  return list;
-}
-
-std::vector<Refusal> warnings_of(const Json& data) {
-  auto list = refusals_of(data, "warn");
-  for (Refusal& one : list)
-    one.warns = true;
-  return list;
-}
-
 ObjectKind object_of(const Json& row) {
   ObjectKind kind{row.at("name").get<std::string>(),
                   Pattern(row.at("root").get<std::string>()),
@@ -109,13 +82,14 @@ ObjectKind object_of(const Json& row) {
                   row.value("required", true),
                   row.value("classifies", row.at("name") == "classifier"),
                   {},
-                  refusals_of(row, "refused"),
+                  {},
                   row.value("title", row.at("name").get<std::string>()),
                   row.value("usual", ""),
                   {},
                   row.value("idle_left_out", false),
                   row.value("idle_note", ""),
                   row.value("copied", true)};
+  add_refusals(kind.refused, row, "refused");
   for (const auto& one : row.value("implied", Json::array()))
     kind.implied.push_back({one.at("text").get<std::string>(), one.value("usual_alone", false),
                             one.value("unless", "")});
@@ -181,10 +155,9 @@ void read_meaning(Target& target, const Json& config) {
   for (const auto& [name, list] : config.at("facts").items())
     for (const auto& text : list)
       target.facts[name].emplace_back(text.get<std::string>());
-  target.refusals = refusals_of(config, "refuse");
-  for (Refusal& one : warnings_of(config))
-    target.refusals.push_back(std::move(one));
-  target.port_refusals = refusals_of(config, "refuse_on_ports");
+  add_refusals(target.refusals, config, "refuse");
+  add_refusals(target.refusals, config, "warn", true);
+  add_refusals(target.port_refusals, config, "refuse_on_ports");
   target.unbound = classes_of(config.at("unbound"));
   target.unlisted = classes_of(config.at("unlisted"));
   target.class_names = config.value("class_names", std::map<std::string, int>{});
