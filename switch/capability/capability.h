@@ -38,7 +38,8 @@ struct Capabilities {
   // mark nor drop early. -1: no DSCP leads to the queue of these packets, or the documentation does
   // not name it.
   int control_plane_queue = -1;
-  // Queues of the system's own lossless classes: DLCP must not use them while these classes exist.
+  // Queues that the system's default configuration makes lossless. DLCP must not use them unless
+  // the site's configuration makes them lossy.
   std::vector<int> lossless_queues;
   std::uint64_t cell_bytes = 1;  // thresholds are rounded down to a multiple of it
   std::uint64_t threshold_bytes_max = 0;

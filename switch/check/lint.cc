@@ -98,16 +98,17 @@ void check_given_queues(Findings& findings, const SwitchPlan& plan) {
                    "make sure that no host sends them, or map them to the default class");
 }
 
-// A class of the system's own that is lossless shares the pauses of its queue with DLCP.
+// Some systems make queues lossless by default. If DLCP uses such a queue, PFC also pauses DLCP's
+// packets.
 void check_system_classes(Findings& findings, const SwitchPlan& plan) {
   for (const int own : plan.capabilities.lossless_queues)
     for (const QueuePlan& queue : plan.groups.front().queues) {
       if (queue.queue != own || !has_bit(plan.site->permitted_queues, queue.queue)) continue;
       findings.warning("system-lossless-queue",
-                       fmt::format("DLCP's '{}' uses queue {}, whose class of the system's own is "
-                                   "lossless unless the configuration states another one",
+                       fmt::format("DLCP's '{}' uses queue {}, which the system's default "
+                                   "configuration makes lossless",
                                    queue.name, own),
-                       "leave this queue out of site.may_take_queues, or make the class lossy");
+                       "leave this queue out of site.may_take_queues, or make it lossy");
     }
 }
 

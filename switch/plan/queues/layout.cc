@@ -171,7 +171,7 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device,
     problem.hint = "leave dlcp.queues out: the plan then finds free queues for each switch";
     if (may_be_lossless(*device.site, capabilities, *wanted))
       problem.expected =
-          "another queue, because this one is of a lossless class of the system's own";
+          "another queue, because the system's default configuration makes this one lossless";
     if (*wanted == control_plane_queue)
       problem.expected =
           "another queue, because this one carries the switch's own BGP and LACP packets";

@@ -22,7 +22,8 @@ std::uint16_t classes_in_use(const SiteConfig& site, std::uint64_t dlcp_dscps);
 // The queue that a class leads to today.
 std::uint8_t queue_of_class(const SiteConfig& site, std::uint8_t traffic_class);
 
-// A declared site does not tell whether the system's own lossless classes still exist.
+// True if the system's default configuration makes the queue lossless and the site is declared:
+// only an imported configuration shows whether this default was changed.
 bool may_be_lossless(const SiteConfig& site, const Capabilities& capabilities, int queue);
 
 // Queues that DLCP may use, highest first. The control-plane queue is included only if the site

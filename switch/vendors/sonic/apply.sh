@@ -53,7 +53,8 @@ trap 'rm -rf "$work"' EXIT
 running=$work/running.json
 read_running() { as_root sonic-cfggen -d --print-data >"$running"; }
 
-# Writes a patch. Rows of tables that this release's updater refuses are written to the database and deleted from it.
+# Applies a patch. A .json-direct patch has rows of tables that the updater of this release refuses: these rows are
+# written to the database, or deleted from it, without the updater.
 write_patch() {
   if [[ $1 != *.json-direct* ]]; then
     as_root config apply-patch "$1"
@@ -81,7 +82,8 @@ for patch in "${patches[@]}"; do
   fi
 done
 while IFS=$'\t' read -r patch ports; do
-  # A row that a later patch removes may still be in use until an earlier patch of this run is applied: that is no drift.
+  # guard.py also reports a row that this patch removes while other rows refer to it. An earlier patch of this run may
+  # remove these references, so that is no drift.
   state=$(guard state "$patch" "$running" 2>"$work/why")
   if [ $? -ne 0 ] && ! { grep -q ': still the ' "$work/why" && [ ${#todo[@]} -gt 0 ]; }; then
     cat "$work/why" >&2
@@ -139,11 +141,11 @@ undrain() {
 
 interrupted=
 trap 'interrupted=yes' INT TERM
-# Commands that write to a lost terminal would fail.
+# After a hangup, commands that write to the terminal would fail, so output goes to a file.
 trap 'interrupted=yes; exec >>"$here/apply.log" 2>&1' HUP
 trap '' PIPE
 if [ -n "$drain" ] && ! is_drained; then
-  rm -f "$here/drained"  # of a drain that has ended
+  rm -f "$here/drained"  # from an earlier run; that drain has ended
 elif [ -n "$drain" ] && [ ! -e "$here/drained" ]; then
   echo "the switch is drained already (TSA), and stays so"
   drain=
@@ -159,7 +161,7 @@ for step in "${todo[@]}"; do
     as_root TSA
     failed=$?
     if [ $failed -eq 0 ] || is_drained; then  # TSA may fail after it has drained the switch
-      : >"$here/drained"  # by this script: a later run of it, as a rollback, ends the drain
+      : >"$here/drained"  # a later run, such as a rollback, sees that the drain is of this script, and ends it
       drained=yes
     fi
     if [ $failed -ne 0 ]; then revert_run "TSA ${interrupted:+was interrupted or }failed"; fi

@@ -10,7 +10,7 @@
   guard.py removed PATCH            prints the rows that the patch removes, as "TABLE|key"
 
 RUNNING: output of `sonic-cfggen -d --print-data`, or -. Exit: 0, 2 usage, 3 drift or still referred to.
-JSON patches only test the values that they replace; guard.py also detects rows that should be absent."""
+A JSON patch tests only values that it replaces; guard.py also detects rows that the patch expects to be absent."""
 
 import json
 import pathlib
@@ -43,7 +43,7 @@ class Patch:
             if operation["op"] == "test":
                 tested[path] = value
             elif len(path) == 1:  # a whole table
-                # The patch has tested a removed table as a whole, or by its last row.
+                # Before it removes a table, the patch has tested the whole table, or the only row that is left.
                 left = {row[1]: content for row, content in tested.items()
                         if row[0] == path[0] and len(row) == 2 and row not in self.before}
                 old, new = tested.get(path, left), value if value is not ABSENT else {}
@@ -69,8 +69,9 @@ def read(path):
 
 
 def operations(rows, source, target, there, goes):
-    """Operations from `source` to `target`. `there`: tables that exist; `goes`: {table: remaining rows} of tables
-    that are removed with their last row."""
+    """The operations that change these rows from `source` to `target`. `there`: tables that exist; tables that the
+    operations create are added. `goes`: {table: its rows that are left} for tables that are removed with their last
+    row."""
     result = []
     for table, key in rows:
         old, new, path = source[(table, key)], target[(table, key)], pointer(table, key)
@@ -89,6 +90,7 @@ def operations(rows, source, target, there, goes):
 
 
 def referred(patch, running):
+    """Rows that the patch removes although rows outside the patch refer to them."""
     gone = {row for row, content in patch.after.items() if content is ABSENT}
     if not gone:
         return

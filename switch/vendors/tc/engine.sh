@@ -14,7 +14,7 @@ snapshot() {
 }
 
 saved() { [ -e "$state/$1.$2" ] && echo "$(<"$state/$1.$2")"; } # PORT before|after|rows
-save() { # PORT before|after|rows TEXT: the whole text, or none of it
+save() { # PORT before|after|rows TEXT: writes the file completely or not at all
   if echo "$3" >"$state/$1.$2.new" && mv "$state/$1.$2.new" "$state/$1.$2"; then return 0; fi
   complain "$1: $state/$1.$2 cannot be written"
   rm -f "$state/$1.$2.new"
@@ -88,8 +88,8 @@ may_roll_back() { # PORT SNAPSHOT
   drifted "$1" "DLCP's queues were applied" "$(saved "$1" after)" "$2"
 }
 
-# A token bucket without a queue forwards no packets. It creates a new queue when its parameters are set
-# again. tc may show a burst that is one byte smaller than the configured one.
+# A token bucket whose queue was deleted forwards no packets. Setting its parameters again creates a new queue. tc may
+# show a burst that is one byte smaller than the configured one, so the burst plus one byte is tried, too.
 restore_token_bucket() { # PORT HANDLE
   local rate burst limit more
   read -r rate burst limit < <(tc -r qdisc show dev "$1" | awk '$2 == "tbf" && / root / {
@@ -105,8 +105,8 @@ restore_token_bucket() { # PORT HANDLE
   done
 }
 
-# Removes all rows of DLCP that exist. A token bucket is restored even if nothing is below it: an earlier run may have
-# ended after it had removed the queue, and tc shows no difference.
+# Removes those of DLCP's queues and filters that exist. A token bucket is always restored: an earlier run may have
+# ended right after it had removed the queue, and tc's output does not show that the bucket has none.
 remove() { # PORT
   local now parent bucket
   now=$(tc qdisc show dev "$1")
@@ -146,10 +146,10 @@ apply_port() { # PORT SNAPSHOT
   build "$1" "$rows"
 }
 
-# Undoes apply_port: the port gets the queues of the earlier plan, else those that it had without DLCP. Fails if it
-# does not have its queues of before this run.
+# Undoes apply_port: restores the queues of the earlier plan. Without an earlier plan, or if that fails, it restores the
+# queues that the port had without DLCP. Returns 1 if the port does not have the queues from before this run.
 revert_port() { # PORT
-  rm -f "$state/$1.after" # the port is in a partial state, which is not drift
+  rm -f "$state/$1.after" # without this record, the port counts as partly changed and not as drifted
   if [ -z "${earlier[$1]:-}" ]; then
     rollback_port "$1"
   elif ! { remove "$1" && build "$1" "${earlier[$1]}"; }; then
@@ -164,7 +164,7 @@ rollback_port() { # PORT
     say "$1: nothing to do"
     return
   fi
-  rm -f "$state/$1.after" # if this run ends early, the next one finds a partial state and no drift
+  rm -f "$state/$1.after" # if this run ends early, the next one finds a partly changed port and no drift
   if ! remove "$1"; then
     complain "$1 does not have its previous state:"
     difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
@@ -220,7 +220,7 @@ apply() {
   [ $status != 0 ] || apply_forwarding || status=1
   if [ $status != 0 ] || [ -n "$interrupted" ]; then
     status=1
-    trap '' INT TERM HUP # tc would end, too
+    trap '' INT TERM HUP # the terminal would also send them to tc
     complain "${interrupted:-failed}; reverting the changes"
     for port in "${changed[@]}"; do revert_port "$port" || failed+=("$port"); done
     if ! rollback_unused || [ ${#failed[@]} != 0 ]; then
@@ -231,7 +231,7 @@ apply() {
   return $status
 }
 
-rollback_unused() { # what no port needs any more
+rollback_unused() { # restores the forwarding settings if no port has DLCP's queues
   if compgen -G "$state/*.before" >/dev/null; then return 0; fi
   rollback_forwarding || return 1
   rmdir "$state" 2>/dev/null
@@ -240,7 +240,7 @@ rollback_unused() { # what no port needs any more
 
 rollback() {
   local port status=0
-  trap '' INT TERM HUP # tc would end, too
+  trap '' INT TERM HUP # the terminal would also send them to tc
   for port in "${chosen[@]}"; do rollback_port "$port" || status=1; done
   rollback_unused || status=1
   return $status
@@ -268,7 +268,7 @@ case $verb in
   *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || { complain "this script must run as root"; exit 1; }
-# Ports that an earlier plan had and this one has not keep their queues until they are rolled back.
+# Ports of an earlier plan that are not in this one. They keep their queues until they are rolled back.
 left=()
 for port in "$state"/*.before; do
   port=$(basename "$port" .before)
@@ -284,7 +284,7 @@ trap 'interrupted=interrupted; exec >/dev/null 2>&1' HUP # writing to a lost ter
 trap '' PIPE
 declare -A now
 refused=0
-kept=() # ports of an earlier plan that a rollback of all ports leaves as they are
+kept=() # ports in `left` that have drifted: a rollback of all ports skips them
 for port in "${chosen[@]}"; do
   if [[ " ${allowed[*]} " != *" $port "* ]]; then
     complain "$port is not a port of this script"

@@ -62,7 +62,7 @@ show_running() {
 
 is_error() { grep -qE "$error" "$1"; }
 
-refuse_if_pending() {  # a commit would apply the changes of others, too
+refuse_if_pending() {  # a commit would also apply the pending changes of others
   [ -n "$pending" ] || return 0
   printf '%s\n' "$pending" | run >"$work/pending" || exit 4
   # Junos marks added and removed lines with + and -, deactivated and moved ones with !.
@@ -73,7 +73,7 @@ refuse_if_pending() {  # a commit would apply the changes of others, too
   fi
 }
 
-# Ends the session, or restores the checkpoint, which is deleted only if this has succeeded.
+# Discards the session, or restores the checkpoint. A checkpoint is deleted only after it was restored.
 reverted=yes
 revert() {
   if said "$abort" | run >"$work/answer" && ! is_error "$work/answer"; then
@@ -89,33 +89,36 @@ revert() {
 }
 give_up() { echo "$1" >&2; revert; exit 4; }
 
-state_of() {  # "before" or "after", or 3 if rows have drifted
+state_of() {  # PATCH: prints "before" or "after"; else prints "extra" or "drift" and returns 3
   local applied=()
   if [ -e "$here/applied/$1.txt" ]; then applied=("$here/applied/$1.txt"); fi
   python3 "$here/guard.py" "$here/guard/$1.json" "$work/running" "${applied[@]}"
 }
 
-unconfirmed=$here/applied/session  # the session whose commit has a timer; without timers, all checkpoints
-expected=$here/applied/states  # without timers, a line for each patch of these changes: its state, its name
+# --confirm confirms the sessions or checkpoints in this file: with timers, the session of the last commit; without
+# timers, all checkpoints since the last --confirm, and `expected` has a line "STATE PATCH" for each patch of these runs.
+unconfirmed=$here/applied/session
+expected=$here/applied/states
 has_expired() { [ -n "$timer" ] && [ -n "$(find "$unconfirmed" -mmin "+$timer" 2>/dev/null)" ]; }
 if [ "$verb" = confirm ]; then
   if [ ! -e "$unconfirmed" ]; then echo "nothing to confirm"; exit 0; fi
   if has_expired; then
-    echo "the $timer minutes have passed: unless the change was confirmed on the switch itself, the switch" \
-      "has reverted it. Run apply.sh or rollback.sh again" >&2
+    echo "the timer of $timer minutes has expired. Unless someone confirmed the change on the switch itself, the" \
+      "switch has reverted it. Run apply.sh or rollback.sh again" >&2
     exit 4
   fi
   refuse_if_pending
   for id in $(<"$unconfirmed"); do said "$confirm"; done | run >"$work/answer" || exit 4
   cat "$work/answer"
-  # Checkpoints may be gone already: deleted by hand, or by a reload. Those that the switch still lists are kept for later.
+  # Someone, or a reload of the switch, may have deleted some checkpoints already. Those that the switch still lists
+  # stay recorded, so that the next --confirm tries to delete them again.
   if is_error "$work/answer" && [ -n "$list" ]; then
     said "$list" | run >"$work/list" || exit 4
     if is_error "$work/list"; then cat "$work/list" >&2; exit 4; fi
     grep -owFf "$unconfirmed" "$work/list" | sort -u >"$work/left"
     if [ ! -s "$work/left" ]; then
-      echo "the switch has none of these checkpoints any more" >&2
-      # A reload removes them, and with them a change that was not saved.
+      echo "the checkpoints no longer exist on the switch" >&2
+      # A reload also reverts a change that was not saved, so check that the last change is still in effect.
       show_running >"$work/running" || exit 4
       lost=
       while read -r state patch; do
@@ -123,8 +126,8 @@ if [ "$verb" = confirm ]; then
       done < <(awk '{ last[$2] = $1 } END { for (patch in last) print last[patch], patch }' "$expected")
       rm -f "$unconfirmed" "$expected"
       if [ -z "$lost" ]; then exit 0; fi
-      echo "nor the last state of these patches:$lost. Maybe it was reloaded before the change was saved: run apply.sh" \
-        "or rollback.sh again" >&2
+      echo "these patches no longer have the state of the last change:$lost. The switch may have been reloaded before" \
+        "the change was saved: run apply.sh or rollback.sh again" >&2
       exit 4
     fi
     cp "$work/left" "$unconfirmed" || exit 4
@@ -157,10 +160,12 @@ if [ ${#todo[@]} -eq 0 ]; then
   exit 0
 fi
 
-# One gNMI Set for each patch, which is one transaction without a later confirmation. The result is read from the
-# switch afterwards.
+# gNMI: each patch is one Set, which is a transaction of its own. Nothing has to be confirmed later. After all Sets the
+# script reads the configuration to check their result.
 send() { gnmic_ set --request-file "$1/$2.$suffix"; }  # FOLDER PATCH
-# 0: all patches of this run have the state; 1: others are printed; 2: the switch cannot be read.
+# Reads the configuration again. Returns 0 if all patches of this run have STATE, 1 if some have another state (they are
+# printed), 2 if the switch cannot be read. A patch with additional statements has the state "after" and is listed in
+# `extra`.
 have_state() {  # STATE
   local patch state tries=3 status=0
   until show_running >"$work/running"; do
@@ -243,8 +248,8 @@ if [ -n "$dry" ] && [ -z "$commit" ]; then  # without a session, lines take effe
   exit 0
 fi
 refuse_if_pending
-# The rollback must be known to work before the change is applied: if the switch has sessions, both are
-# tried in a session that is discarded.
+# If the switch has sessions, the change and its rollback are first tried in a session that is discarded. So the script
+# knows that the rollback will be accepted.
 if [ -n "$tries" ] && [ "$verb" = apply ]; then
   id=$id-try
   {
@@ -288,7 +293,8 @@ if [ -n "$commit" ]; then
   cat "$work/answer"
   if is_error "$work/answer"; then give_up "the switch refused the commit"; fi
 fi
-# Answers without an error prove nothing: the other end may be a shell, or the candidate was empty.
+# Answers without an error do not prove that the change is in effect: a shell may have read the lines instead of the
+# switch's CLI, or the candidate was empty. So the script reads the configuration again.
 unproven() {
   echo "$1" >&2
   if [ -z "$commit" ]; then revert; else echo "not confirmed: the switch reverts it after $timer minutes" >&2; fi
@@ -298,7 +304,8 @@ show_running >"$work/running" || unproven "the switch's configuration cannot be 
 for patch in "${todo[@]}"; do
   state=$(state_of "$patch" 2>"$work/why")
   if [ "$state" = "$to" ]; then continue; fi
-  # The switch may rewrite the statements of a change. A rollback restores text that it has printed itself.
+  # The switch may have rewritten the planned statements. A rollback restores text that the switch has printed itself,
+  # so there the rows must be equal.
   if [ -n "$remembers" ] && [ "$verb" = apply ] && [ -n "$state" ] && [ "$state" != "$from" ]; then continue; fi
   cat "$work/why" >&2
   unproven "$verb of $patch has not taken effect as planned: the switch's rows are in the state '$state'"

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Determines whether the rows of a patch have their state before the patch, or after it.
+"""Compares the rows of a patch in the running configuration with their state before and after the patch.
 
   guard.py ROWS RUNNING [APPLIED]    ROWS: guard/*.json; RUNNING: the running configuration as imported, or -
-                                     APPLIED: the same, saved right after the patch was applied
+                                     APPLIED: the running configuration right after the patch was applied
 
-Prints "before", "after", "extra" or "drift". The state after the patch is that of APPLIED if given (some systems
-rewrite statements), otherwise the planned text. "extra" is this state with statements that neither the plan nor the
-state before has, as from systems that add defaults. Extra and drifted rows go to stderr.
+Prints one word:
+  before   the rows are as imported
+  after    the rows are as in APPLIED if given, because some systems rewrite statements; otherwise as planned
+  extra    as "after", but with additional statements that are in neither state: some systems add defaults
+  drift    all other cases
+For "extra" and "drift" the rows go to stderr.
 Exit: 0 before or after, 3 extra or drift, 2 usage or unreadable."""
 
 import json
@@ -21,7 +24,7 @@ def numbers(text):
 
 
 def each(path, lists):
-    """Splits a line with several numbers into a statement for each."""
+    """Splits a statement with a list of numbers, such as "1-3,7", into a statement for each number."""
     for before, after in lists:
         end = path.find(after, len(before))
         if path.startswith(before) and end >= 0 and " > " not in path[:end]:
@@ -59,6 +62,7 @@ def flat(text, prefix):
 
 
 def keys_of(keys, names):
+    """The key leaves of the list with this path. `keys` has paths or their last words; the longest match applies."""
     fitting = [one for one in keys if names == one or names.endswith(" " + one)]
     return keys[max(fitting, key=len)].split() if fitting else []
 
@@ -68,7 +72,7 @@ def word(value):
 
 
 def updates(answer, keys):
-    """The output of gnmic for a Get: each value with the requested path."""
+    """Statements in gnmic's output of a Get, which gives each value with the path that was requested."""
     for update in answer:
         for path, value in update.get("values", {}).items():
             names = " ".join(step.split(":")[-1] for step in path.split("/") if step)
@@ -86,7 +90,7 @@ def tree(node, keys, path="", names="", own=()):
     if not path and "updates" in node:
         yield from updates(node["updates"], keys)
         return
-    if path and len(node) == len(own):  # the entry has only its keys
+    if path and len(node) == len(own):  # an entry that has only keys
         yield path
     for long_name, value in node.items():
         name = long_name.split(":")[-1]
@@ -115,7 +119,7 @@ def statements(guard, text):
 
 def rows_of(guard, path):
     with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
-        running = set(statements(guard, file.read()))  # an export of several commands may repeat lines
+        running = set(statements(guard, file.read()))  # the output of several commands may repeat lines
     return {scope: sorted(one for one in running if one == scope or one.startswith(scope + " "))
             for scope in guard["rows"]}
 
@@ -127,7 +131,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         guard = json.load(file)
     now = rows_of(guard, sys.argv[2])
-    # For each row its text before and after the change, without the words of its scope.
+    # ROWS has two lists of statements for each scope, before and after the patch. They lack the words of the scope.
     before, after = ({scope: sorted({scope + rest for rest in row[which]}) for scope, row in guard["rows"].items()}
                      for which in (0, 1))
     if len(sys.argv) == 4:

@@ -1,4 +1,8 @@
-"""A simulated gnmic, and what apply.sh does if Sets and Gets fail."""
+"""A simulated gnmic, and tests of apply.sh with Sets and Gets that fail.
+
+Faults, as variables of the environment. A Set that contains the text of REFUSE is refused, of HALF is applied in part
+and then fails (once), of SWALLOWS is accepted without effect. After each Set, the next UNREADABLE Gets fail.
+ADDS_DEFAULTS: the switch adds a leaf to what is set. INTERRUPTS: apply.sh gets SIGINT at the first Set."""
 
 from simulated_switch import expect
 
@@ -36,8 +40,8 @@ def drop_empty(node):
     for name, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
         if isinstance(value, (dict, list)):
             drop_empty(value)
-        says_more = value or name in ("match-any", "random-detect-ecn")  # present or absent
-        if value in ({}, []) and not says_more and isinstance(node, dict):
+        is_presence = name in ("match-any", "random-detect-ecn")  # these containers have a meaning even if empty
+        if value in ({}, []) and not is_presence and isinstance(node, dict):
             del node[name]
 
 if "get" in sys.argv:
@@ -54,12 +58,12 @@ request = pathlib.Path(sys.argv[-1]).read_text()
 if os.environ.get("REFUSE", "nothing at all") in request:
     sys.exit("rpc error: code = InvalidArgument")
 half = os.environ.get("HALF", "nothing at all") in request and not (state / "half").exists()
-accepts_nothing = os.environ.get("SWALLOWS", "nothing at all") in request
+is_ignored = os.environ.get("SWALLOWS", "nothing at all") in request
 request = json.loads(request)
 if half:  # once
     (state / "half").touch()
     request["replaces"] = request["replaces"][:1]
-if accepts_nothing:
+if is_ignored:
     sys.exit(0)
 for path in request.get("deletes", []):
     where = walk(path, False)
@@ -89,50 +93,55 @@ sys.exit(4 if half else 0)
 
 
 def partial_sets(switch, imported, port):
-    """A Set is refused, done in part, or without effect, after others have succeeded. The fault is in the patch of this port, not in the first one."""
+    """A Set is refused, applied in part, or has no effect. It is the one with this port; Sets before it succeed."""
     for how in ("REFUSE", "HALF", "SWALLOWS"):
         result = switch.run("apply.sh", "leaf", **{how: f"={port}]"})
-        expect(result.returncode == 4 and "reverted: the switch has its previous" in result.stderr, f"{how}: reverted", result)
-        expect("20-ports-01-host" in result.stderr and "10-definitions is" not in result.stdout, f"{how}: named", result)
-        expect(switch.statements() == imported, f"{how}: nothing stays applied", result)
+        expect(result.returncode == 4 and "reverted: the switch has its previous" in result.stderr,
+               f"{how}: the run is reverted", result)
+        expect("20-ports-01-host" in result.stderr and "10-definitions is" not in result.stdout,
+               f"{how}: the message names only this patch", result)
+        expect(switch.statements() == imported, f"{how}: no Set stays applied", result)
     switch.run("apply.sh", "leaf")
     planned = switch.statements()
     result = switch.run("rollback.sh", "leaf", REFUSE=f"={port}]")
-    expect(result.returncode == 4 and "20-ports-01-host is applied" in result.stderr, "a rollback in part is named", result)
+    expect(result.returncode == 4 and "20-ports-01-host is applied" in result.stderr,
+           "a partial rollback names the patch that is still applied", result)
     expect(switch.statements() not in (imported, planned), "the other patches are rolled back", result)
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.statements() == imported, "the next run completes it", result)
 
 
 def unreadable(switch, imported):
-    """Gets fail after every Set was accepted: they are repeated, and without an answer nothing is reverted."""
+    """Gets fail after all Sets were accepted. They are repeated; if they still fail, apply.sh reverts nothing."""
     result = switch.run("apply.sh", "leaf", UNREADABLE="2")
-    expect(result.returncode == 0 and switch.statements() != imported, "Gets are repeated", result)
+    expect(result.returncode == 0 and switch.statements() != imported, "a Get is repeated twice", result)
     planned = switch.statements()
     switch.run("rollback.sh", "leaf")
     result = switch.run("apply.sh", "leaf", UNREADABLE="3")
-    expect(result.returncode == 5 and "cannot be read" in result.stderr, "the state is unknown", result)
-    expect(switch.statements() == planned, "a change that may be good stays", result)
+    expect(result.returncode == 5 and "cannot be read" in result.stderr,
+           "apply.sh reports that the state is unknown", result)
+    expect(switch.statements() == planned, "the change stays, because it may be as planned", result)
     result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "the next run tells", result)
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "the next run finds the planned state", result)
     switch.run("rollback.sh", "leaf")
-    expect(switch.statements() == imported, "rolled back")
+    expect(switch.statements() == imported, "rollback restores the import")
 
 
 def defaults(switch, imported):
-    """The switch adds leaves with their defaults to what was set."""
+    """The switch adds leaves with default values to what was set."""
     result = switch.run("apply.sh", "leaf", ADDS_DEFAULTS="yes")
-    expect(result.returncode == 0 and "added-by-the-switch" in result.stderr, "these are a warning", result)
+    expect(result.returncode == 0 and "added-by-the-switch" in result.stderr, "added leaves cause a warning", result)
     result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "they are no drift later", result)
+    expect(result.returncode == 0 and "nothing to do" in result.stdout,
+           "a second apply does not report them as drift", result)
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.statements() == imported, "the rollback removes them", result)
-    expect(not list((switch.folder / "applied").glob("*.txt")), "their record is removed, too")
+    expect(not list((switch.folder / "applied").glob("*.txt")), "the rollback deletes the saved configuration")
 
 
 def interrupted(switch, imported):
     result = switch.run("apply.sh", "leaf", INTERRUPTS="yes")
-    expect(result.returncode == 4 and "interrupted" in result.stderr, "an interruption is named", result)
+    expect(result.returncode == 4 and "interrupted" in result.stderr, "an interruption is reported", result)
     expect(switch.statements() == imported, "the Sets before it are reverted", result)
 
 

@@ -3,8 +3,15 @@
 
 usage: tc_apply.py DLCP_SWITCH      (vendors/tc/test_tc_guest.py uses a real kernel)
 
-A simulated port has the kernel's own queue, or DLCP's, whose rows it keeps; with a file tbf.PORT this queue is below a
-token bucket, and "works" in the file becomes "blocks" when the queue is removed. Exit: 0 if all expectations hold."""
+The simulation has these files in $STATE:
+  port.PORT   the rows of DLCP's queues; without it, the port has the kernel's own queue
+  tbf.PORT    the port has a token bucket above its queue. "works", or "blocks" after its queue was removed and until
+              its parameters are set again
+  NAME        the value of a kernel setting
+
+Faults, as variables of the environment: GONE: this port does not exist. FAILS: rows of this port are refused, or only
+those that contain FAILS_WITH. INTERRUPTS: the script gets SIGINT when it sends rows of this port. DELETE_SENDS: it gets
+this signal after a queue was removed. READ_ONLY: this setting cannot be changed. Exit: 0 if all expectations hold."""
 
 import pathlib
 import shutil
@@ -52,7 +59,7 @@ case "$1 $2" in
     if [ -n "${DELETE_SENDS:-}" ]; then kill "-$DELETE_SENDS" $PPID; fi ;;
 esac
 """
-# Settings are files; one that does not exist is unknown to the kernel.
+# The kernel does not have a setting whose file does not exist.
 SYSCTL = r"""#!/bin/bash
 name=${2%%=*}
 if [ ! -e "$STATE/$name" ]; then exit 255; fi
@@ -71,7 +78,7 @@ def render(program, scratch, folder, intent):
 
 
 def replaced_plans(switch, saved, ports):
-    """Another plan is in the place of an earlier one on every port, or on none."""
+    """A plan replaces an earlier one on all ports or on none."""
     def queues():
         return [path.read_text() for path in sorted(switch.root.glob("port.*"))]
 
@@ -81,7 +88,8 @@ def replaced_plans(switch, saved, ports):
     for why in ({"FAILS": "p1", "FAILS_WITH": "10000000000bit"}, {"INTERRUPTS": "p0"}, {"INTERRUPTS": "p1"}):
         result = switch.run("faster.sh", "apply", **why)
         expect(result.returncode == 1 and queues() == first, f"{why}: the ports have the earlier queues", result)
-        expect({path: path.read_text() for path in saved.iterdir()} == records, f"{why}: so do the records", result)
+        expect({path: path.read_text() for path in saved.iterdir()} == records,
+               f"{why}: the records are those of the earlier plan", result)
         expect("interrupted" in result.stderr or "FAILS" in why, "an interruption is named", result)
     result = switch.run("dlcp-qos.sh", "apply")
     expect(result.stdout.count("nothing to do") == 2, f"the earlier plan with {rate} is still applied", result)
@@ -90,52 +98,57 @@ def replaced_plans(switch, saved, ports):
     result = switch.run("faster.sh", "apply", FAILS="p1")
     expect(result.stdout.count("nothing to do") == 2, "a plan that is applied is not built again", result)
 
-    # A kernel that refuses both plans: the port has the queues that it had without DLCP.
+    # If the kernel refuses both plans, the port gets the queues that it had without DLCP.
     result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
     expect(result.returncode == 4 and ports() == ["port.p0"] and "could not be restored" in result.stderr,
-           "neither plan can be built", result)
+           "a port without DLCP's queues is reported", result)
     expect("10000000000bit" in queues()[0] and not (saved / "p1.before").exists(), "the other port is restored", result)
 
-    # Ports that the new plan lacks keep their queues until they are rolled back.
+    # Ports that are not in the new plan keep their queues until they are rolled back.
     switch.run("dlcp-qos.sh", "apply")
     result = switch.run("fewer.sh", "apply")
-    expect(result.returncode == 0 and "p1: not in this plan" in result.stderr, "a port is left", result)
-    expect(switch.run("fewer.sh", "apply", "p1").returncode == 2, "it cannot be changed by this plan")
+    expect(result.returncode == 0 and "p1: not in this plan" in result.stderr, "p1 keeps its queues", result)
+    expect(switch.run("fewer.sh", "apply", "p1").returncode == 2, "this plan cannot be applied to it")
     result = switch.run("fewer.sh", "rollback")
-    expect(result.returncode == 0 and not ports() and not saved.exists(), "rollback restores it, too", result)
+    expect(result.returncode == 0 and not ports() and not saved.exists(),
+           "a rollback of all ports restores it, too", result)
     switch.run("dlcp-qos.sh", "apply")
     (switch.root / "port.p1").write_text("qdisc of somebody else\n")
     result = switch.run("fewer.sh", "rollback", "p1")
-    expect(result.returncode == 3 and len(ports()) == 2, "if that port is named, its drift is refused", result)
+    expect(result.returncode == 3 and len(ports()) == 2, "a rollback that names the drifted port is refused", result)
     result = switch.run("fewer.sh", "rollback", "p1", GONE="p1")
-    expect(result.returncode == 3 and "/p1.{before,after,rows}" in result.stderr, "the records of a lost port", result)
+    expect(result.returncode == 3 and "/p1.{before,after,rows}" in result.stderr,
+           "for a lost port, the message names its records", result)
     result = switch.run("fewer.sh", "rollback")
     expect(result.returncode == 0 and ports() == ["port.p1"] and "p1: not in this plan" in result.stderr,
-           "else the ports of the plan are rolled back without it", result)
+           "a rollback of all ports skips it", result)
     (switch.root / "port.p1").unlink()
     expect(switch.run("fewer.sh", "rollback").returncode == 0 and not saved.exists(), "nothing is left", result)
 
-    # A run that ended in the middle, as by a power failure, does not count as drift.
+    # A run that has ended early, as after a power failure, is not reported as drift.
     switch.run("dlcp-qos.sh", "apply")
     (saved / "p0.after").unlink()
     result = switch.run("dlcp-qos.sh", "apply")
-    expect(result.returncode == 3 and "rollback p0" in result.stderr, "apply names the way out", result)
-    expect(switch.run("dlcp-qos.sh", "rollback").returncode == 0 and not ports(), "which works")
+    expect(result.returncode == 3 and "rollback p0" in result.stderr, "apply says which rollback is needed", result)
+    expect(switch.run("dlcp-qos.sh", "rollback").returncode == 0 and not ports(), "this rollback succeeds")
 
 
 def shaped_port(switch, ports):
-    """A rollback that ends after it has removed the queue below a token bucket: the next one restores the bucket."""
+    """If a rollback ends after it has removed the queue below a token bucket, the next one restores the bucket."""
     bucket = switch.root / "tbf.p0"
     bucket.write_text("works\n")
     result = switch.run("dlcp-qos.sh", "apply")
-    expect(result.returncode == 0 and "p0: applied (parent 8001:1)" in result.stdout, "below a token bucket", result)
+    expect(result.returncode == 0 and "p0: applied (parent 8001:1)" in result.stdout,
+           "the queues are below the token bucket", result)
     result = switch.run("dlcp-qos.sh", "rollback", "p0", DELETE_SENDS="KILL")
     expect(result.returncode < 0 and bucket.read_text() == "blocks\n", "the rollback has ended early", result)
     result = switch.run("dlcp-qos.sh", "rollback")
-    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n", "the bucket works", result)
+    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n",
+           "the bucket forwards again", result)
     switch.run("dlcp-qos.sh", "apply")
     result = switch.run("dlcp-qos.sh", "rollback", DELETE_SENDS="INT")
-    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n", "Ctrl-C does not end it", result)
+    expect(result.returncode == 0 and not ports() and bucket.read_text() == "works\n",
+           "Ctrl-C does not end a rollback", result)
     bucket.unlink()
 
 
@@ -156,7 +169,7 @@ def main():
     def setting(name):
         return (switch.root / name).read_text().strip()
 
-    # A kernel without IPv6.
+    # The kernel has no IPv6.
     (switch.root / IPV4).write_text("0\n")
     for times in ("first", "second"):
         result = switch.run("dlcp-qos.sh", "apply")
@@ -166,14 +179,14 @@ def main():
     expect(result.returncode == 0 and not ports() and setting(IPV4) == "0", "rollback restores all", result)
     expect(not result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
 
-    # An empty record, as earlier versions left for a setting that the kernel does not have.
+    # Earlier versions left an empty record for a setting that the kernel does not have.
     (saved / "leaf").mkdir()
     (saved / "leaf" / IPV6).touch()
     result = switch.run("dlcp-qos.sh", "apply")
     expect(result.returncode == 0 and ports() == ["port.p0", "port.p1"], "apply ignores an empty record", result)
-    (switch.root / IPV6).write_text("1\n")  # the kernel has IPv6 since then
+    (switch.root / IPV6).write_text("1\n")  # IPv6 was added later
     result = switch.run("dlcp-qos.sh", "rollback")
-    expect(result.returncode == 0 and not ports() and setting(IPV6) == "1", "so does rollback", result)
+    expect(result.returncode == 0 and not ports() and setting(IPV6) == "1", "rollback ignores it, too", result)
     expect(not result.stderr and not (saved / "leaf").exists(), "nothing is left", result)
 
     # A failed run leaves nothing of its own.
@@ -185,18 +198,20 @@ def main():
     expect(result.returncode == 1 and not ports(), "a refused port reverts the others", result)
     expect(not (saved / "leaf").exists(), "nothing is left", result)
 
-    # A state that cannot be recorded could not be rolled back.
+    # Apply fails if it cannot record the state, because a rollback would be impossible.
     for record in ("before", "rows", "after"):
         (saved / "leaf" / f"p1.{record}.new").mkdir(parents=True)
         result = switch.run("dlcp-qos.sh", "apply")
-        expect(result.returncode == 1 and not ports() and "cannot be written" in result.stderr, f"no {record}", result)
+        expect(result.returncode == 1 and not ports() and "cannot be written" in result.stderr,
+               f"without the record {record!r} apply fails", result)
         shutil.rmtree(saved / "leaf")
 
-    # Settings that ports of an earlier run need stay.
+    # A failed run keeps settings that ports of an earlier run need.
     result = switch.run("dlcp-qos.sh", "apply", "p0")
-    expect(result.returncode == 0 and setting(IPV4) == setting(IPV6) == "1", "apply to one port", result)
+    expect(result.returncode == 0 and setting(IPV4) == setting(IPV6) == "1", "one port is applied", result)
     result = switch.run("dlcp-qos.sh", "apply", FAILS="p1")
-    expect(result.returncode == 1 and ports() == ["port.p0"] and setting(IPV4) == "1", "the other port stays", result)
+    expect(result.returncode == 1 and ports() == ["port.p0"] and setting(IPV4) == "1",
+           "the other port and the setting stay", result)
 
     replaced_plans(switch, saved / "leaf", ports)
     shaped_port(switch, ports)

@@ -260,7 +260,7 @@ TEST_CASE(
   CHECK_THAT(said, Contains("hosts send bulk 25/0/75"));
 }
 
-TEST_CASE("A queue of the system's own lossless class is reported if the site gives it up") {
+TEST_CASE("A queue that is lossless by default is reported if the site gives it up") {
   const auto give = [](Scene& scene) {
     scene.plan.capabilities.lossless_queues = {bulk_of(scene).queue};
     scene.site.permitted_queues |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);

@@ -145,7 +145,7 @@ TEST_CASE("An unknown ASIC gets a separate queue for droppable packets") {
   CHECK(asked == Approx(50).margin(2));
 }
 
-TEST_CASE("Queues of a system's own lossless classes are used only if the site gives them up") {
+TEST_CASE("Queues that are lossless by default are used only if the site gives them up") {
   auto text = leaf_intent("junos", "tomahawk4", "23.4");
   text.replace(text.find("Ethernet[0-3]"), 13, "et-0/0/[0-3]");
   const auto uses_4 = [&text] {
@@ -155,7 +155,8 @@ TEST_CASE("Queues of a system's own lossless classes are used only if the site g
   };
   CHECK_FALSE(uses_4());
   const auto named = dlcp::test::plan("dlcp:\n  queues: {exact: 4}\n" + text);
-  CHECK_THAT(named.problems.front().expected, Contains("lossless class of the system's own"));
+  CHECK_THAT(named.problems.front().expected,
+             Contains("default configuration makes this one lossless"));
   text.replace(text.find("may_take_queues: [7]"), 20, "may_take_queues: [4, 7]");
   CHECK(uses_4());
 }
