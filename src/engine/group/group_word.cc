@@ -42,15 +42,17 @@ Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
   return Unit{};
 }
 
-void store(const Opening::Peer& place, std::byte* at) {
-  wire::store_le(at, place.listener.number);
-  wire::store_le(at + 4, place.listener.secret.low);
-  wire::store_le(at + 12, place.listener.secret.high);
-  at[20] = std::byte{place.address.size};
-  std::ranges::copy(place.address.bytes, at + 21);
-}
-
 }  // namespace
+
+PlaceBytes encode_place(const Opening::Peer& place) {
+  PlaceBytes bytes{};
+  wire::store_le(&bytes[0], place.listener.number);
+  wire::store_le(&bytes[4], place.listener.secret.low);
+  wire::store_le(&bytes[12], place.listener.secret.high);
+  bytes[20] = std::byte{place.address.size};
+  std::ranges::copy(place.address.bytes, &bytes[21]);
+  return bytes;
+}
 
 Opening::Peer read_place(wire::Reader& in) {
   Opening::Peer place;
@@ -88,7 +90,8 @@ GroupWord::Bytes encode(const GroupWord& word) {
   wire::store_le(&bytes[52], word.hub_list);
   wire::store_le(&bytes[60], word.staging);
   for (std::size_t i = 0; i < word.places.size(); ++i)
-    store(word.places[i], &bytes[GroupWord::kPlacesAt + i * GroupWord::kRailBytes]);
+    std::ranges::copy(encode_place(word.places[i]),
+                      &bytes[GroupWord::kPlacesAt + i * GroupWord::kRailBytes]);
   return bytes;
 }
 

@@ -65,6 +65,8 @@ GroupWord::Bytes encode(const GroupWord& word);
 Result<GroupWord> decode_group_word(std::span<const std::byte> bytes);
 
 // Where a member listens, as in the places of rails.
+using PlaceBytes = std::array<std::byte, GroupWord::kRailBytes>;
+PlaceBytes encode_place(const Opening::Peer& place);
 Opening::Peer read_place(wire::Reader& in);
 
 // Checks that both describe the same group with the same layout; the error names the difference.

@@ -49,14 +49,6 @@ HubFrame seal(HubFrame frame, const HubChallenge& challenge, const wire::Key& to
   return frame;
 }
 
-void put(wire::Writer& out, const Opening::Peer& peer) {
-  out.put(peer.listener.number);
-  out.put(peer.listener.secret.low);
-  out.put(peer.listener.secret.high);
-  out.put(peer.address.size);
-  out.put_bytes(peer.address.bytes);
-}
-
 Error garbled(const std::string& what) {
   return {ErrorCode::kRemote, what, "check that the address is that of a dlcp-hub of this version"};
 }
@@ -109,7 +101,7 @@ HubFrame encode(const HubJoin& join, const HubChallenge& challenge, const wire::
   out.put(join.timeout_s);
   out.put(join.secret_fingerprint);
   out.put(static_cast<std::uint8_t>(join.encrypts));
-  put(out, join.peer);
+  out.put_bytes(encode_place(join.peer));
   return seal(std::move(frame), challenge, token);
 }
 
@@ -117,7 +109,7 @@ HubFrame encode(const HubAnswer& answer, const HubChallenge& challenge, const wi
   HubFrame frame = begin(Kind::kAnswer);
   wire::Writer out(frame);
   out.put_text(answer.refusal, kRefusalMax);
-  put(out, answer.peer);
+  out.put_bytes(encode_place(answer.peer));
   return seal(std::move(frame), challenge, token);
 }
 

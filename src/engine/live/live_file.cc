@@ -64,13 +64,6 @@ void each_entry(const std::string& folder, const std::function<void(const char*)
     take(entry->d_name);
 }
 
-bool is_live_page(const std::string& path) {
-  std::array<char, 64> target{};
-  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
-  return length > 0 &&
-         std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with(kLink);
-}
-
 }  // namespace
 
 Result<LiveFile> LiveFile::create(const std::string& version) {
@@ -121,6 +114,13 @@ Result<const LivePage*> LiveView::page() const {
                  "versions"};
   }
   return reinterpret_cast<const LivePage*>(head_);
+}
+
+bool is_live_page(const std::string& path) {
+  std::array<char, 64> target{};
+  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length > 0 &&
+         std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with(kLink);
 }
 
 std::vector<LivePlace> find_live_pages(const std::string& proc) {

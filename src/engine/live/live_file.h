@@ -61,6 +61,9 @@ struct LivePlace {
   unsigned user = 0;  // its effective user ID
 };
 
+// Whether this entry of a process's open files (/proc/PID/fd) is a live page: its own, or the one
+// of the process that forked it.
+bool is_live_page(const std::string& path);
 // Pages of running processes that this one may read, by process ID. `proc` is the mount point of
 // procfs.
 std::vector<LivePlace> find_live_pages(const std::string& proc = "/proc");

@@ -13,10 +13,6 @@ constexpr std::size_t kCommunicatorsMax = 1024;
 constexpr std::size_t kKindsMax = 1024;
 constexpr std::size_t kCopiedAtOnce = 512;  // records, in about 10 us
 
-std::uint64_t number_of(std::uint64_t handle) {
-  return handle & kNumberMask;
-}
-
 }  // namespace
 
 std::uint32_t Recorder::add_communicator(const whatif::Communicator& communicator) {

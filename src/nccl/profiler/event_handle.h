@@ -21,6 +21,9 @@ inline std::uint64_t event_handle(EventKind kind, std::uint64_t number, std::uin
 inline EventKind kind_of(std::uint64_t handle) {
   return static_cast<EventKind>(handle >> (kNumberBits + kStepBits));
 }
+inline std::uint64_t number_of(std::uint64_t handle) {
+  return handle & kNumberMask;
+}
 inline std::uint32_t step_of_handle(std::uint64_t handle) {
   return static_cast<std::uint32_t>(handle >> kNumberBits & kStepMask);
 }

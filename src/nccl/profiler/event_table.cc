@@ -20,7 +20,7 @@ constinit std::atomic<std::uint64_t> next_table{0};
 // nullptr unless the slot still holds the event of this handle.
 template <class Slots>
 auto* slot_of(Slots& slots, std::uint64_t handle) {
-  const std::uint64_t number = handle & kNumberMask;
+  const std::uint64_t number = number_of(handle);
   auto* slot = slots.empty() ? nullptr : &slots[number % slots.size()];
   return slot != nullptr && slot->number == number ? slot : nullptr;
 }
@@ -104,12 +104,12 @@ void EventTable::on_shared_connections() {
 
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
   if (kind_of(operation) != EventKind::kOperation || step > kStepMask) return 0;
-  return event_handle(EventKind::kStep, operation & kNumberMask, step);
+  return event_handle(EventKind::kStep, number_of(operation), step);
 }
 
 std::optional<OpContext> EventTable::find(EventHandle step) {
   if (kind_of(step) != EventKind::kStep) return std::nullopt;
-  if ((step & kNumberMask) == kPointToPoint) return OpContext{};
+  if (number_of(step) == kPointToPoint) return OpContext{};
   const std::lock_guard lock(mutex_);
   const Operation* found = slot_of(operations_, step);
   if (found == nullptr) return std::nullopt;

@@ -12,10 +12,13 @@
 namespace dlcp::cli {
 namespace {
 
+std::string complaint(const std::string& text, const std::string& what_to_give) {
+  return fmt::format("'{}' is not valid; give {}", text.substr(0, 80), what_to_give);
+}
+
 [[noreturn]] void refuse(const std::string& name, const std::string& text,
                          const std::string& what_to_give) {
-  throw CLI::ValidationError(
-      name, fmt::format("'{}' is not valid; give {}", text.substr(0, 80), what_to_give));
+  throw CLI::ValidationError(name, complaint(text, what_to_give));
 }
 
 std::optional<std::int64_t> parse_signed(const std::string& text) {
@@ -62,8 +65,7 @@ CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<in
     const auto value = parse_signed(text);
     return value && *value >= range.least && *value <= range.most
                ? ""
-               : fmt::format("'{}' is not valid; give {}..{}", text.substr(0, 80), range.least,
-                             range.most);
+               : complaint(text, fmt::format("{}..{}", range.least, range.most));
   };
   return verb.add_option(name, values, help)->delimiter(',')->check(check);
 }

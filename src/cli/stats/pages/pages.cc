@@ -46,11 +46,9 @@ bool has_loaded_plugin(const std::filesystem::path& process) {
 // Also true of a forked child, which has its parent's page and no connection.
 bool has_page(const std::filesystem::path& process) {
   std::error_code ignored;
-  for (const auto& file : std::filesystem::directory_iterator(process / "fd", ignored)) {
-    const auto target = std::filesystem::read_symlink(file.path(), ignored);
-    if (target.string().starts_with("/memfd:dlcp-live")) return true;
-  }
-  return false;
+  const std::filesystem::directory_iterator files(process / "fd", ignored);
+  return std::any_of(begin(files), end(files),
+                     [](const auto& file) { return engine::is_live_page(file.path()); });
 }
 
 }  // namespace
