@@ -63,10 +63,11 @@ std::uint64_t draw(const Key& key, std::uint64_t count) {
   return derive_word(key, Label::kDraw, 0, count, 0);
 }
 
-std::uint8_t fingerprint(const Key& site_secret) {
+std::uint32_t fingerprint(const Key& site_secret) {
   if (site_secret == Key{}) return 0;
-  return static_cast<std::uint8_t>(derive_word(site_secret, Label::kFingerprint, 0, 0, 0) % 255 +
-                                   1);
+  const auto word =
+      static_cast<std::uint32_t>(derive_word(site_secret, Label::kFingerprint, 0, 0, 0));
+  return word == 0 ? 1 : word;
 }
 
 }  // namespace dlcp::wire

@@ -10,7 +10,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x48'43'4c'44;  // "DLCH"
-constexpr std::uint8_t kVersion = 3;
+constexpr std::uint8_t kVersion = 4;
 constexpr std::size_t kHeadBytes = 8;  // length, magic, version, kind
 constexpr std::size_t kTagBytes = 8;
 constexpr std::size_t kRefusalMax = 200;
@@ -142,7 +142,7 @@ Result<HubJoin> decode_hub_join(std::span<const std::byte> frame, const HubChall
   const auto word = in.get_bytes(GroupWord::kBytes);
   read.hub = in.get<std::uint16_t>();
   read.timeout_s = in.get<std::uint32_t>();
-  read.secret_fingerprint = in.get<std::uint8_t>();
+  read.secret_fingerprint = in.get<std::uint32_t>();
   read.encrypts = in.get<std::uint8_t>() != 0;
   read.peer = read_place(in);
   if (!in.ok() || in.left() != 0)

@@ -40,7 +40,7 @@ struct HubJoin {
   GroupWord us;                 // the terms of the group, and the rank's number
   std::uint16_t hub = 0;        // which of the hubs receives this
   std::uint32_t timeout_s = 0;  // for the whole set-up
-  std::uint8_t secret_fingerprint = 0;
+  std::uint32_t secret_fingerprint = 0;
   bool encrypts = false;
   Opening::Peer peer;  // where the rank listens
 };

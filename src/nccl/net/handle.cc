@@ -16,15 +16,16 @@ constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
 constexpr char kRefusalMagic[8] = {'D', 'L', 'C', 'P', 'n', 'o', 't', '\0'};
 constexpr std::size_t kReasonAt = 8;
 constexpr std::size_t kReasonBytes = kHandleBytes - kReasonAt - 4;
-constexpr std::uint8_t kHandleVersion = 5;
+constexpr std::uint8_t kHandleVersion = 6;
 constexpr std::size_t kVersionsAt = 8;
-constexpr std::size_t kPluginVersionAt = 12;
-constexpr std::size_t kPluginVersionBytes = 11;
-constexpr std::size_t kLatencyAt = kPluginVersionAt + kPluginVersionBytes;
-constexpr std::size_t kFlagsAt = kLatencyAt + 4;
+constexpr std::size_t kFlagsAt = 11;
 constexpr unsigned kEncrypts = 1;
 constexpr unsigned kBySwitch = 2;
-constexpr std::size_t kListenerAt = kFlagsAt + 1;
+constexpr std::size_t kPluginVersionAt = 12;
+constexpr std::size_t kPluginVersionBytes = 8;
+constexpr std::size_t kFingerprintAt = kPluginVersionAt + kPluginVersionBytes;
+constexpr std::size_t kLatencyAt = kFingerprintAt + 4;
+constexpr std::size_t kListenerAt = kLatencyAt + 4;
 constexpr std::size_t kSecretAt = kListenerAt + 4;
 constexpr std::size_t kAddressAt = kSecretAt + 16;
 constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
@@ -77,9 +78,9 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   out[kVersionsAt] = std::byte{kHandleVersion};
   out[kVersionsAt + 1] = std::byte{wire::kWireVersion};
   out[kVersionsAt + 2] = std::byte{handle.address.size};
-  out[kVersionsAt + 3] = std::byte{handle.secret_fingerprint};
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes));
+  wire::store_le(&out[kFingerprintAt], handle.secret_fingerprint);
   wire::store_le(&out[kLatencyAt], handle.terms.latency_ns);
   out[kFlagsAt] = static_cast<std::byte>((handle.terms.encrypts ? kEncrypts : 0) |
                                          (handle.terms.by_switch ? kBySwitch : 0));
@@ -128,7 +129,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
         fmt::format("the handle of the peer's rank (DLCP {}) is damaged", handle.plugin_version),
         "NCCL's bootstrap network changed it; check that network"};
   }
-  handle.secret_fingerprint = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 3]);
+  handle.secret_fingerprint = wire::load_le<std::uint32_t>(&bytes[kFingerprintAt]);
   handle.listener = {wire::load_le<std::uint32_t>(&bytes[kListenerAt]),
                      {wire::load_le<std::uint64_t>(&bytes[kSecretAt]),
                       wire::load_le<std::uint64_t>(&bytes[kSecretAt + 8])}};
@@ -144,7 +145,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   return handle;
 }
 
-Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
+Status check_secret(std::uint32_t ours, std::uint32_t theirs) {
   if (ours == theirs) return Unit{};
   const char* const what = ours == 0     ? "the peer's rank has a DLCP_SECRET_FILE, but this "
                                            "rank has none"

@@ -2,11 +2,11 @@
 // run another version or another plugin, so decoding validates everything. The last bytes are
 // scratch space of the connecting side, because NCCL repeats connect with the same memory.
 //
-// Layout, little-endian: magic (8 bytes), handle version, wire version, address size, fingerprint
-// of the site's secret, plugin version (11, zero-padded), latency (4), flags (1: payloads are
-// encrypted, a switch adds), listener's number (4) and secret (16), address (60), loss terms (12),
-// ticket (4), CRC-32C of all preceding bytes (4). Magic, versions and plugin version are at the
-// same place in all versions, so that an error can name the other version.
+// Layout, little-endian: magic (8 bytes), handle version, wire version, address size, flags
+// (payloads are encrypted, a switch adds), plugin version (8, zero-padded), fingerprint of the
+// site's secret (4), latency (4), listener's number (4) and secret (16), address (60), loss terms
+// (12), ticket (4), CRC-32C of all preceding bytes (4). Magic, versions and plugin version are at
+// the same place in all versions, so that an error can name the other version.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ struct AgreedTerms {
 struct Handle {
   wire::Invitation listener;  // valid on the address's UDP ports and on its queue pair
   wire::EndpointAddress address;
-  std::uint8_t secret_fingerprint = 0;  // see wire::fingerprint
-  std::string plugin_version;           // for messages; truncated to 11 characters
+  std::uint32_t secret_fingerprint = 0;  // see wire::fingerprint
+  std::string plugin_version;            // for messages; truncated to 8 characters
   AgreedTerms terms;
 };
 
@@ -55,7 +55,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
 
 // Rejects a rank with another DLCP_SECRET_FILE, because neither side would accept the other's
 // packets. Both arguments come from wire::fingerprint.
-Status check_secret(std::uint8_t ours, std::uint8_t theirs);
+Status check_secret(std::uint32_t ours, std::uint32_t theirs);
 
 // Rejects ranks whose decisions could differ, naming both sides.
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs);

@@ -21,7 +21,7 @@ HubJoin join() {
   made.hub = 2;
   made.us.staging = 1 << 26;
   made.timeout_s = 30;
-  made.secret_fingerprint = 9;
+  made.secret_fingerprint = 0x90000001;
   made.encrypts = true;
   made.peer.listener = {17, {18, 19}};
   made.peer.address.size = 5;
@@ -42,7 +42,7 @@ TEST_CASE("messages between ranks and hubs survive encoding and decoding") {
   CHECK(read->hub == 2);
   CHECK(read->us.staging == 1 << 26);
   CHECK(read->timeout_s == 30);
-  CHECK(read->secret_fingerprint == 9);
+  CHECK(read->secret_fingerprint == 0x90000001);
   CHECK(read->encrypts);
   CHECK(read->peer.listener == join().peer.listener);
   CHECK(read->peer.address == join().peer.address);

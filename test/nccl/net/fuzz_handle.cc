@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(bytes.data(), data, std::min(size, bytes.size()));
   decode(bytes);
   std::memcpy(bytes.data(), "DLCPnet", 8);
-  bytes[8] = std::byte{5};
+  bytes[8] = std::byte{6};
   bytes[9] = std::byte{wire::kWireVersion};
   const std::uint32_t crc = crc32c(std::span(bytes).first(124));
   for (std::size_t i = 0; i < 4; ++i)

@@ -19,7 +19,7 @@ nccl::Handle example() {
   address.add(dlcp::datapath::LocatorKind::kUdpPort, 50000);
   return {{7, {0x1122334455667788u, 0x99aabbccddeeff01u}},
           dlcp::datapath::encode(address),
-          200,
+          0xc0000001,
           "1.2.3",
           {10'000, 65'536, 100'000, 15'000}};
 }
@@ -40,7 +40,7 @@ TEST_CASE("a handle survives encoding and decoding, whatever its ticket") {
   auto decoded = nccl::decode_handle(bytes);
   REQUIRE(decoded.ok());
   CHECK(decoded->listener == example().listener);
-  CHECK(decoded->secret_fingerprint == 200);
+  CHECK(decoded->secret_fingerprint == 0xc0000001);
   CHECK(decoded->address == example().address);
   CHECK(decoded->plugin_version == "1.2.3");
   CHECK(decoded->terms == example().terms);
@@ -123,8 +123,13 @@ TEST_CASE("a handle with one damaged byte, also in the ticket, is refused") {
 }
 
 TEST_CASE("ranks with different DLCP_SECRET_FILE are refused with a message") {
-  const std::uint8_t ours = dlcp::wire::fingerprint({1, 2});
-  const std::uint8_t theirs = dlcp::wire::fingerprint({3, 4});
+  // When fingerprints had 8 bits, those of this pair were equal.
+  const std::uint32_t ours = dlcp::wire::fingerprint({1, 2});
+  nccl::Handle peer = example();
+  peer.secret_fingerprint = dlcp::wire::fingerprint({330, 4});
+  Handle bytes;
+  nccl::encode_handle(peer, bytes);
+  const std::uint32_t theirs = nccl::decode_handle(bytes)->secret_fingerprint;
   CHECK(nccl::check_secret(ours, ours).ok());
   CHECK(nccl::check_secret(0, 0).ok());
   CHECK_THAT(nccl::check_secret(ours, theirs).error().message(),

@@ -31,7 +31,7 @@ class Front {
     engine::Registry* registry = nullptr;
     engine::Port port;
     std::uint32_t speed_mbps = 0;
-    std::uint8_t secret_fingerprint = 0;
+    std::uint32_t secret_fingerprint = 0;
     bool encrypts = false;
     SipKey random;  // for challenges
   };
