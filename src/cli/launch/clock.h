@@ -37,9 +37,10 @@ struct CpuTime {
   }
 };
 
-inline CpuTime cpu_time() {
+// Of this process, or with RUSAGE_CHILDREN of its children that have ended.
+inline CpuTime cpu_time(int of = RUSAGE_SELF) {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  getrusage(of, &usage);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };

@@ -1,11 +1,10 @@
 // The messages of dlcp bench about plugins that misbehave, ranks that die, and invalid command
 // lines.
-#include <sys/resource.h>
-
 #include <climits>
 
 #include "bench_run.h"
 #include "catch.h"
+#include "cli/launch/clock.h"
 
 namespace {
 
@@ -72,16 +71,10 @@ TEST_CASE("a plugin that stops completing requests is ended after --timeout") {
 }
 
 TEST_CASE("ranks that wait for a connection leave the processors to others") {
-  rusage before{}, after{};
-  ::getrusage(RUSAGE_CHILDREN, &before);
+  const double before = dlcp::cli::cpu_time(RUSAGE_CHILDREN).total();
   const auto run = misbehave("unanswered", {"--timeout", "3"});
-  ::getrusage(RUSAGE_CHILDREN, &after);
   CHECK(run.exit_code == 4);
-  const auto seconds = [](const rusage& used) {
-    return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-  };
-  CHECK(seconds(after) - seconds(before) < 1.5);
+  CHECK(dlcp::cli::cpu_time(RUSAGE_CHILDREN).total() - before < 1.5);
 }
 
 TEST_CASE("a rank that dies ends the run with its signal's name") {

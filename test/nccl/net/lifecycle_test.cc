@@ -1,6 +1,5 @@
 // Start and end within one process: abort, unload, failures and which connections they affect,
 // every version of the interface, counters, the fork guard, and the cost of an idle connection.
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "cli/launch/clock.h"
 #include "nccl/abi/net/net_v6.h"
 #include "nccl/abi/net/net_v8.h"
 #include "nccl/exchange.h"
@@ -24,13 +24,6 @@ namespace {
 using namespace dlcp::test;
 using namespace std::chrono_literals;
 namespace nccl = dlcp::nccl;
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 void pause(std::chrono::milliseconds span) {
   const timespec time{span.count() / 1000, span.count() % 1000 * 1'000'000};
@@ -223,9 +216,9 @@ TEST_CASE("an idle connection uses less than a hundredth of a core") {
   TwoRanks two;
   exchange(two.link, 100'000, 1);
   pause(100ms);
-  const double before = cpu_seconds();
+  const double before = dlcp::cli::cpu_time().total();
   pause(1000ms);
-  CHECK(cpu_seconds() - before < 0.010);
+  CHECK(dlcp::cli::cpu_time().total() - before < 0.010);
 }
 
 TEST_CASE("counters are written as JSON when the last communicator ends") {

@@ -220,95 +220,131 @@ def foreign_rows(switch):
     file.write_text(json.dumps([row for row in json.loads(file.read_text()) if row not in others]))
 
 
-def main():
-    name, folder, running_file, render, *ports = sys.argv[1:]
-    switch = Switch(name, pathlib.Path(folder), pathlib.Path(running_file).read_text())
-    imported = switch.statements()
-    expect("SITE" in switch.running(), "the simulated switch has the import")
-
+def dry_run(switch, imported):
     result = switch.run("apply.sh", "--dry-run", "leaf")
     expect(result.returncode == 0, "a dry run", result)
     expect(switch.statements() == imported, "a dry run changes nothing", result)
     if switch.has_checkpoints:
         expect("configure" not in (switch.root / "last").read_text(), "a dry run only reads", result)
         expect("service-policy" in result.stdout, "a dry run prints the lines", result)
+
+
+def failures(name, switch, imported, port):
+    """A change that fails is reported and leaves nothing applied."""
     result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
     expect(result.returncode == 4, "an error of the switch is reported", result)
     expect(switch.statements() == imported, "after an error nothing is applied", result)
     if switch.gnmi:
-        gnmi_faults(switch, imported, ports[0].split(",")[0])
-    else:
-        lost_connections(switch, imported)
-        if name == "junos":  # as it prints a deactivated statement of another user
-            result = switch.run("apply.sh", "leaf", COMPARE="[edit protocols bgp]\n!    inactive: multipath;")
-            expect(result.returncode == 4 and "other changes are pending" in result.stderr, "pending changes are found", result)
-        result = switch.run("apply.sh", "leaf", SWALLOWS="every line")
-        expect(result.returncode == 4 and "has not taken effect" in result.stderr, "a change without effect is reported", result)
+        gnmi_faults(switch, imported, port)
+        return
+    lost_connections(switch, imported)
+    if name == "junos":  # as it prints a deactivated statement of another user
+        result = switch.run("apply.sh", "leaf", COMPARE="[edit protocols bgp]\n!    inactive: multipath;")
+        expect(result.returncode == 4 and "other changes are pending" in result.stderr, "pending changes are found", result)
+    result = switch.run("apply.sh", "leaf", SWALLOWS="every line")
+    expect(result.returncode == 4 and "has not taken effect" in result.stderr, "a change without effect is reported", result)
+
+
+def applied(switch):
+    """Applies and confirms the change. Returns the statements of the planned configuration."""
     result = switch.run("apply.sh", "leaf")
     planned = switch.statements()
     expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
     expect_nothing_to_do(switch, "apply.sh", "leaf")
     switch.confirms("the change is confirmed")
     expect(switch.statements() == planned, "a confirmation changes nothing")
-    if name in BREAKS and validated(name, switch, "the planned configuration") is not None:
-        expect(validated(name, switch, "the planned configuration"), "the vendor's models accept the plan")
-        broken = switch.root / "broken.conf"
-        broken.write_text(switch.running().replace(*BREAKS[name]))
-        done = subprocess.run([sys.executable, str(YANG), "--target", name, str(broken)], capture_output=True,
-                              text=True, check=False)
-        expect(done.returncode == 1, "the models reject a corrupted plan", done)
+    return planned
 
+
+def checked_by_models(name, switch):
+    if name not in BREAKS or (valid := validated(name, switch, "the planned configuration")) is None:
+        return
+    expect(valid, "the vendor's models accept the plan")
+    broken = switch.root / "broken.conf"
+    broken.write_text(switch.running().replace(*BREAKS[name]))
+    done = subprocess.run([sys.executable, str(YANG), "--target", name, str(broken)], capture_output=True,
+                          text=True, check=False)
+    expect(done.returncode == 1, "the models reject a corrupted plan", done)
+
+
+def rendered_again(name, switch, render, ports):
     (switch.root / "again").write_text(switch.running())
     again = switch.root / "again.out"
     subprocess.run([render, name, str(again), str(switch.root / "again"), *ports], check=True)
     expect(not again.exists(), f"an applied change renders to no change: {list(again.glob('*'))}")
 
-    # Another user binds a port to another object: apply and rollback both refuse.
-    kept = (switch.root / "config.json").read_text()
-    port = ports[0].split(",")[0]
-    rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
-    line = next(one for scope, row in rows.items() if port in scope for one in [scope + rest for rest in row[1]] if "DLCP-1-SITE" in one)
+
+def drift(name, switch, port):
+    """Another user binds a port to another object: rollback refuses."""
+    file = switch.root / "config.json"
+    kept = file.read_text()
     if switch.gnmi:
         leaf = "service-policy-name" if name == "iosxr" else "name"
         switch.change(f'"{leaf}": "DLCP-1-SITE"', f'"{leaf}": "DLCP-9-SITE"')
     else:
+        rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
+        line = next(scope + rest for scope, row in rows.items() if port in scope for rest in row[1]
+                    if "DLCP-1-SITE" in scope + rest)
         switch.change(line, line.replace("DLCP-1-SITE", "OTHER"))
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 3 and "refused" in result.stderr, "rollback refuses a drifted row", result)
-    (switch.root / "config.json").write_text(kept)
+    file.write_text(kept)
 
-    result = switch.run("rollback.sh", "leaf")
-    expect(result.returncode == 0 and switch.statements() == imported, "rollback restores the import", result)
-    expect_nothing_to_do(switch, "rollback.sh", "leaf")
-    switch.confirms("the rollback is confirmed")
+
+def canary(switch, imported, planned):
+    """Applies one group of ports first, then the rest."""
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.statements() != planned, "apply changes only the canary", result)
     if switch.has_checkpoints:
         foreign_rows(switch)
     result = switch.run("apply.sh", "leaf")
     expect(result.returncode == 0 and switch.statements() == planned, "then apply changes the rest", result)
-    if switch.has_checkpoints:  # they have no timer
-        os.utime(switch.folder / "applied" / "session", (0, 0))
-        kept = switch.folder / "applied" / "session"
-        first, second = kept.read_text().split()
-        (switch.root / f"checkpoint.{first}.json").unlink()  # by hand, or by a reload
-        result = switch.run("apply.sh", "--confirm", "leaf", REFUSE=f"no checkpoint {second}")
-        expect(result.returncode == 4 and second in result.stderr and first not in result.stderr, "one is left", result)
-        expect(kept.read_text().split() == [second], "only that one is tried again", result)
-        (switch.root / f"checkpoint.{second}.json").unlink()
-        result = switch.run("apply.sh", "--confirm", "leaf")
-        expect(result.returncode == 0 and not kept.exists(), "no checkpoint is left to delete", result)
-        switch.run("rollback.sh", "leaf")
-        switch.run("apply.sh", "leaf")
-        for one in switch.root.glob("checkpoint.*"):  # a reload, which also ends a change that was not saved
-            one.unlink()
-        (switch.root / "config.json").write_text(json.dumps(imported))
-        result = switch.run("apply.sh", "--confirm", "leaf")
-        expect(result.returncode == 4 and "10-definitions" in result.stderr, "a lost change is not confirmed", result)
-        switch.run("apply.sh", "leaf")
-        switch.run("rollback.sh", "leaf")
-        switch.confirms("both changes are confirmed later", changes=2)
-        expect(not list(switch.root.glob("checkpoint.*")), "no checkpoint is left")
+
+
+def checkpoints(switch, imported):
+    """Confirmations of two applied changes on a switch that has checkpoints instead of timers."""
+    kept = switch.folder / "applied" / "session"
+    os.utime(kept, (0, 0))  # without a timer, an old change can still be confirmed
+    first, second = kept.read_text().split()
+    (switch.root / f"checkpoint.{first}.json").unlink()  # by hand, or by a reload
+    result = switch.run("apply.sh", "--confirm", "leaf", REFUSE=f"no checkpoint {second}")
+    expect(result.returncode == 4 and second in result.stderr and first not in result.stderr, "one is left", result)
+    expect(kept.read_text().split() == [second], "only that one is tried again", result)
+    (switch.root / f"checkpoint.{second}.json").unlink()
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 0 and not kept.exists(), "no checkpoint is left to delete", result)
+    switch.run("rollback.sh", "leaf")
+    switch.run("apply.sh", "leaf")
+    for one in switch.root.glob("checkpoint.*"):  # a reload, which also ends a change that was not saved
+        one.unlink()
+    (switch.root / "config.json").write_text(json.dumps(imported))
+    result = switch.run("apply.sh", "--confirm", "leaf")
+    expect(result.returncode == 4 and "10-definitions" in result.stderr, "a lost change is not confirmed", result)
+    switch.run("apply.sh", "leaf")
+    switch.run("rollback.sh", "leaf")
+    switch.confirms("both changes are confirmed later", changes=2)
+    expect(not list(switch.root.glob("checkpoint.*")), "no checkpoint is left")
+
+
+def main():
+    name, folder, running_file, render, *ports = sys.argv[1:]
+    switch = Switch(name, pathlib.Path(folder), pathlib.Path(running_file).read_text())
+    port = ports[0].split(",")[0]
+    imported = switch.statements()
+    expect("SITE" in switch.running(), "the simulated switch has the import")
+    dry_run(switch, imported)
+    failures(name, switch, imported, port)
+    planned = applied(switch)
+    checked_by_models(name, switch)
+    rendered_again(name, switch, render, ports)
+    drift(name, switch, port)
+    result = switch.run("rollback.sh", "leaf")
+    expect(result.returncode == 0 and switch.statements() == imported, "rollback restores the import", result)
+    expect_nothing_to_do(switch, "rollback.sh", "leaf")
+    switch.confirms("the rollback is confirmed")
+    canary(switch, imported, planned)
+    if switch.has_checkpoints:
+        checkpoints(switch, imported)
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

@@ -6,6 +6,20 @@
 namespace dlcp::datapath::test {
 namespace {
 
+// The call in which a side notices broken queue pairs and repairs them.
+void repair(Side& side, Time now) {
+  std::vector<PlacedRun> runs(8);
+  side.placer().placed(now, runs);
+}
+
+// Abandons memory that the card reads on each of these paths, so their queue pairs need a repair.
+void abandon_on(Pair& pair, const Permission& to, wire::PathIndex paths) {
+  pair.card->holds_completions = true;
+  for (wire::PathIndex path = 0; path < paths; ++path)
+    pair.place(to, path, 1, path);
+  pair.a.datapath->abandon(pair.a.memory);
+}
+
 TEST_CASE("a broken queue pair loses its packets, is reset and works again with the same number") {
   Pair pair;
   pair.connect(1);
@@ -15,9 +29,8 @@ TEST_CASE("a broken queue pair loses its packets, is reset and works again with 
   pair.card->break_queue_pair(*numbers.rbegin());
   CHECK(pair.place(to, 0, 8) == 8);
   CHECK(pair.placed().empty());
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now, runs);  // notices the error
-  pair.a.placer().placed(pair.now + 1s, runs);
+  repair(pair.a, pair.now);  // notices the error
+  repair(pair.a, pair.now + 1s);
   CHECK_FALSE(pair.a.datapath->reads(pair.a.memory));
   CHECK(pair.a.count_of("placement_queue_pairs_reset") == 1);
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
@@ -35,8 +48,7 @@ TEST_CASE("a queue pair that cannot be repaired is not counted as a path") {
   pair.card->refuses_resets = true;
   pair.place(to, 0, 1, 0);
   pair.place(to, 0, 1, 1);
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now, runs);
+  repair(pair.a, pair.now);
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
 }
 
@@ -50,8 +62,7 @@ TEST_CASE("abandoning memory ends the card's reads at once, and the queue pair w
   pair.a.datapath->abandon(pair.a.piece(0, 4));
   CHECK_FALSE(pair.a.datapath->reads(pair.a.piece(0, 4)));
   pair.card->holds_completions = false;
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now + 1s, runs);
+  repair(pair.a, pair.now + 1s);
   pair.placed();
   CHECK(pair.place(to, 0, 4) == 4);
   CHECK(pair.placed().size() == 1);
@@ -92,9 +103,8 @@ TEST_CASE("queue pairs whose receives the card refuses are repaired") {
   pair.place(to, 0, 64);
   CHECK(pair.placed().size() == (at_start ? 0 : 1));
   pair.card->refuses_receives = false;
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now + 1s, runs);
-  pair.b.placer().placed(pair.now + 1s, runs);
+  repair(pair.a, pair.now + 1s);
+  repair(pair.b, pair.now + 1s);
   CHECK(pair.b.count_of("placement_queue_pairs_reset") > 0);
   CHECK(pair.place(to, 0, 64) == 64);
   CHECK(pair.placed().size() == 1);
@@ -118,22 +128,18 @@ TEST_CASE("failing repairs take a quarter of the time, even if each lasts a seco
   Pair pair;
   pair.connect(8);
   const Permission to = pair.permit(pair.b.piece(0, 64));
-  pair.card->holds_completions = true;
-  for (wire::PathIndex path = 0; path < 8; ++path)
-    pair.place(to, path, 1, path);
-  pair.a.datapath->abandon(pair.a.memory);
+  abandon_on(pair, to, 8);
   pair.card->is_unreachable = true;
   pair.card->connects_refused = 0;
-  std::vector<PlacedRun> runs(8);
   for (const Time end = pair.now + 16s; pair.now < end;) {
     const std::size_t attempts = pair.card->connects_refused;
-    pair.a.placer().placed(pair.now, runs);
+    repair(pair.a, pair.now);
     pair.now += pair.card->connects_refused > attempts ? 1s : 10ms;
   }
   CHECK(pair.card->connects_refused >= 3);
   CHECK(pair.card->connects_refused <= 5);
   pair.card->is_unreachable = pair.card->holds_completions = false;
-  pair.a.placer().placed(pair.now + 4s, runs);
+  repair(pair.a, pair.now + 4s);
   CHECK(pair.a.count_of("placement_queue_pairs_reset") == 8);
   CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 8);
 }
@@ -142,17 +148,13 @@ TEST_CASE("queue pairs that had to be destroyed do not delay the repair of other
   Pair pair;
   pair.connect(4);
   const Permission to = pair.permit(pair.b.piece(0, 64));
-  pair.card->holds_completions = true;
-  for (wire::PathIndex path = 0; path < 3; ++path)
-    pair.place(to, path, 1, path);
   pair.card->refuses_resets = true;
-  pair.a.datapath->abandon(pair.a.memory);
+  abandon_on(pair, to, 3);
   pair.card->refuses_resets = false;
-  std::vector<PlacedRun> runs(8);
   for (std::uint64_t repairs = 1; repairs <= 3; ++repairs) {
     pair.place(to, 3, 1, 3);
     pair.a.datapath->abandon(pair.a.memory);
-    pair.a.placer().placed(pair.now += 1s, runs);
+    repair(pair.a, pair.now += 1s);
     CHECK(pair.a.count_of("placement_queue_pairs_reset") == repairs);
     CHECK(pair.a.placer().paths(pair.a.link, TrafficClass::kExact).count() == 1);
   }
@@ -169,19 +171,16 @@ TEST_CASE("after a failed repair the queue pairs of other links come first") {
   pair.card->holds_completions = true;
   pair.place(to, 0, 1);
   pair.a.link = dead;
-  for (wire::PathIndex path = 0; path < 2; ++path)
-    pair.place(to, path, 1, path);
-  pair.a.datapath->abandon(pair.a.memory);
+  abandon_on(pair, to, 2);
   pair.card->is_unreachable = true;
-  std::vector<PlacedRun> runs(8);
-  pair.a.placer().placed(pair.now += 1s, runs);
-  pair.a.placer().placed(pair.now += 1s, runs);  // the pause begins
+  repair(pair.a, pair.now += 1s);
+  repair(pair.a, pair.now += 1s);  // the pause begins
   pair.card->is_unreachable = false;
   pair.card->unreachable = *std::next(dead_numbers.rbegin(), GENERATE(0, 1));  // one path
-  pair.a.placer().placed(pair.now += 4s, runs);
+  repair(pair.a, pair.now += 4s);
   CHECK(pair.a.placer().paths(alive, TrafficClass::kExact).count() == 1);
-  pair.a.placer().placed(pair.now += 1s, runs);
-  pair.a.placer().placed(pair.now += 4s, runs);
+  repair(pair.a, pair.now += 1s);
+  repair(pair.a, pair.now += 4s);
   CHECK(pair.a.placer().paths(dead, TrafficClass::kExact).count() == 1);
 }
 
