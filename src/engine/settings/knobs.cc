@@ -215,7 +215,8 @@ constexpr Knob kKnobs[] = {
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
      "longest wait at the end of a job until peers confirm that they have received everything; "
      "messages that were copied (DLCP_COPY) are waited for up to DLCP_PEER_TIMEOUT if the job "
-     "destroys its communicators",
+     "destroys its communicators; a process that exits without this waits only for copied "
+     "messages, at most this long",
      [](Settings& s, const KnobValue& v) { s.linger = v.duration; }},
 };
 
