@@ -2,7 +2,6 @@
 #include "datapath/udp/udp_datapath.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include "datapath/udp/interfaces/interfaces.h"
 #include "datapath/udp/interfaces/netlink.h"
 #include "datapath/udp/receive/receive_capacity.h"
+#include "util/system/random_seed.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -38,13 +38,6 @@ std::size_t header_bytes(IpFamily family) {
 std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
   const std::size_t headers = header_bytes(family);
   return mtu <= headers ? 0 : std::min(mtu - headers, kUdpBurstBytesMax);
-}
-
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-    seed = reinterpret_cast<std::uintptr_t>(&seed);  // ports must differ but need not be secret
-  return seed;
 }
 
 // True if packets may reach the sockets one by one through the CPU's backlog queue, as from a

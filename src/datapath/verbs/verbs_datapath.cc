@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "util/system/random_seed.h"
+
 namespace dlcp::datapath {
 namespace {
 
@@ -26,12 +28,13 @@ std::size_t queue_pairs_for(const VerbsOptions& options) {
              : std::clamp<std::size_t>(options.paths, 1, kQueuePairsMax);
 }
 
-AddressHandles::Options handle_options(const VerbsCard& card, const VerbsOptions& options) {
+AddressHandles::Options handle_options(const VerbsCard& card, const VerbsOptions& options,
+                                       std::uint64_t seed) {
   AddressHandles::Options handles;
   handles.tos = options.tos;
   handles.capacity = std::min<std::size_t>(options.handles_max, card.handles_max);
   handles.flow_labels =
-      flow_labels(card.port.entropy == Entropy::kFlowLabel ? options.paths : 1, options.seed);
+      flow_labels(card.port.entropy == Entropy::kFlowLabel ? options.paths : 1, seed);
   return handles;
 }
 
@@ -44,9 +47,10 @@ bool watch(int poll, int descriptor) {
 }  // namespace
 
 VerbsDatapath::VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions& options)
-    : card_(std::move(card)),
+    : seed_(random_seed()),
+      card_(std::move(card)),
       regions_(*card_, options.placement.permissions == PermissionKind::kWindow),
-      handles_(*card_, handle_options(*card_, options)),
+      handles_(*card_, handle_options(*card_, options, seed_)),
       wait_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (options.datagram_bytes_max != 0)
     card_->mtu = std::min(card_->mtu, options.datagram_bytes_max);
@@ -95,7 +99,7 @@ Status VerbsDatapath::open_placer(const VerbsOptions& options) {
   if (!options.placement.places()) return Unit{};
   VerbsPlacer::Options placing;
   placing.ability = options.placement;
-  placing.marks = {options.tos, flow_labels(kPathsPerClassMax, options.seed)};
+  placing.marks = {options.tos, flow_labels(kPathsPerClassMax, seed_)};
   auto placer = VerbsPlacer::open(*card_, regions_, placing);
   if (!placer) return placer.error();
   placer_ = std::move(placer).value();

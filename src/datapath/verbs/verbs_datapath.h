@@ -63,6 +63,8 @@ class VerbsDatapath final : public Datapath {
   void collect_events();
   void repair(Time now);
 
+  // For the flow labels, so that lanes and processes that share a card use different ports.
+  const std::uint64_t seed_;
   std::unique_ptr<VerbsCard> card_;
   VerbsCounters counters_;
   MemoryRegions regions_;

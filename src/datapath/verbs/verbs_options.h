@@ -22,7 +22,6 @@ struct VerbsOptions {
   std::uint32_t receive_buffers = 3072;
   std::uint32_t send_requests = 2048;  // of all queue pairs together
   std::size_t handles_max = 8192;      // address handles
-  std::uint64_t seed = 1;              // for the flow labels
   PlacementAbility placement;          // from test_placement(); as it is here: no placed packets
 };
 

@@ -17,6 +17,17 @@ TEST_CASE("flow labels are never zero and their source ports differ") {
   CHECK(*ports.begin() >= 0xc000);
 }
 
+TEST_CASE("two datapaths of a card use different flow labels") {
+  std::set<std::uint32_t> labels;
+  for (int opened = 0; opened < 2; ++opened) {
+    Card card(4, Entropy::kFlowLabel);
+    card.send(4, 4);
+    for (const ibv_ah_attr& made : card.verbs->handles_made)
+      labels.insert(made.grh.flow_label);
+  }
+  CHECK(labels.size() > 4);  // by chance one may be equal
+}
+
 TEST_CASE("address handles stay within their limit, and none is destroyed while in use") {
   VerbsOptions options = options_with(8, Entropy::kFlowLabel);
   options.handles_max = 4;
