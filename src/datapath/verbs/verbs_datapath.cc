@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
 constexpr unsigned kDistinctTries = 8;
+constexpr std::size_t kLabelSets = 4;       // for the paths of placed packets, one after the other
 constexpr Duration kLookEvery = 10ms;       // at the device's events, while callers poll
 constexpr Duration kSoftwareDelay = 10ms;   // its packets wait for processor time (see README)
 constexpr Duration kPresenceEvery = 200ms;  // checks that the device still exists
@@ -99,7 +100,7 @@ Status VerbsDatapath::open_placer(const VerbsOptions& options) {
   if (!options.placement.places()) return Unit{};
   VerbsPlacer::Options placing;
   placing.ability = options.placement;
-  placing.marks = {options.tos, flow_labels(kPathsPerClassMax, seed_)};
+  placing.marks = {options.tos, flow_labels(kLabelSets * kPathsPerClassMax, seed_)};
   auto placer = VerbsPlacer::open(*card_, regions_, placing);
   if (!placer) return placer.error();
   placer_ = std::move(placer).value();

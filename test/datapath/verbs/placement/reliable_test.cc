@@ -155,6 +155,31 @@ TEST_CASE("a path whose packets are all lost fails after the card's last attempt
   CHECK(pair.packets_placed() == 4);
 }
 
+TEST_CASE("a path that fails leaves a dead path of the network, in either direction") {
+  ReliablePair pair(2);
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  const auto label_of = [&](std::uint8_t side) {  // of the packets on path 0 to that side
+    for (const ibv_qp_attr& attributes : pair.card->ready)
+      if (attributes.ah_attr.grh.dgid.raw[15] == side) return attributes.ah_attr.grh.flow_label;
+    return 0u;
+  };
+  pair.card->dead_labels.insert(label_of(GENERATE(std::uint8_t{1}, std::uint8_t{2})));
+  pair.place(to, 0, 4);
+  for (int step = 0; step < 300; ++step)
+    pair.card->step();
+  pair.poll();
+  CHECK(pair.failures(0) > 0);
+  pair.introduce();
+  CHECK(pair.paths() == 2);
+  pair.packets_placed();
+  CHECK(pair.place(to, 0, 4) == 4);
+  CHECK(pair.packets_placed() == 4);
+  for (int step = 0; step < 300; ++step)
+    pair.card->step();
+  pair.poll();
+  CHECK(pair.paths() == 2);
+}
+
 TEST_CASE("the card repeats packets later if the round trip is long") {
   // 17 ms are 30 steps of the fake card.
   const auto [round_trip, steps] =

@@ -175,10 +175,12 @@ Status LinkTable::connect_path(Link& link, std::size_t traffic_class, std::size_
   const bool knows_other =
       is_reliable() && remote.connected_to != 0 && remote.connected_to != slot.queue->number();
   if (slot.remote.queue_pair != 0 || knows_other) return Unit{};
+  // A queue pair that follows a failed one takes another path of the network, which may work.
+  const std::size_t label = path + slot.renewals * kPathsPerClassMax;
   const QueueRemote end{link.ip,
                         remote.queue_pair,
                         static_cast<ibv_mtu>(link.remote.mtu),
-                        marks_.flow_labels[path],
+                        marks_.flow_labels[label % marks_.flow_labels.size()],
                         marks_.tos[traffic_class],
                         link.repeat_exponent};
   if (auto joined = join(slot, end); !joined) return joined;

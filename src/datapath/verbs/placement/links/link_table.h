@@ -20,7 +20,8 @@ class LinkTable {
  public:
   struct Marks {
     ClassMarks tos{};
-    std::vector<std::uint32_t> flow_labels;  // by path; kPathsPerClassMax of them
+    // By path: kPathsPerClassMax of them, and as many for each further renewal of a queue pair.
+    std::vector<std::uint32_t> flow_labels;
   };
   struct Link {
     IpAddress ip;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "util/rng.h"
@@ -58,10 +59,11 @@ struct FakeBehaviour {
   ibv_mtu mtu = IBV_MTU_1024;
   // The network. Without delays packets arrive at once.
   double loss = 0, doubled = 0, late = 0;
-  double breaks = 0;             // chance that a request breaks its queue pair
-  std::uint64_t reordering = 0;  // steps by which a packet may be delayed
-  std::uint64_t lateness = 200;  // steps of a late one
-  bool holds_network = false;    // packets arrive in step() only
+  std::set<std::uint32_t> dead_labels;  // packets with these flow labels are lost
+  double breaks = 0;                    // chance that a request breaks its queue pair
+  std::uint64_t reordering = 0;         // steps by which a packet may be delayed
+  std::uint64_t lateness = 200;         // steps of a late one
+  bool holds_network = false;           // packets arrive in step() only
   Rng rng{1};
   // Results.
   std::size_t written = 0;     // writes into memory

@@ -169,6 +169,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
       queues_[qp->qp_num].access = attributes->qp_access_flags;
     if (attributes->qp_state == IBV_QPS_RTR) {
       queues_[qp->qp_num].remote = attributes->dest_qp_num;
+      queues_[qp->qp_num].label = attributes->ah_attr.grh.flow_label;
       ready.push_back(*attributes);
       if (qp->qp_type == IBV_QPT_RC) set_expected(qp->qp_num, attributes->rq_psn);
     }
@@ -216,6 +217,7 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
   struct Queue {
     std::uint32_t remote = 0;  // 0: not connected
     unsigned access = 0;
+    std::uint32_t label = 0;
     std::uint32_t unfinished = 0;
     std::uint32_t since_signalled = 0;
     bool fails = false;
@@ -286,7 +288,9 @@ class FakeWriteCard : public FakeVerbs, public FakeBehaviour, public ReliableQue
   }
 
   void transmit(const FakeWrite& write) override {
-    if (rng.chance(loss)) return;
+    const auto from = queues_.find(write.from);
+    const bool is_dead = from != queues_.end() && dead_labels.contains(from->second.label);
+    if (is_dead || rng.chance(loss)) return;
     for (int copies = rng.chance(doubled) ? 2 : 1; copies > 0; --copies) {
       const std::uint64_t delay = rng.below(reordering + 1) + (rng.chance(late) ? lateness : 0);
       if (delay == 0 && !holds_network)
