@@ -103,7 +103,7 @@ class Datapath {
 
   // Allows the hardware to fetch payloads directly from `memory`. The memory must remain mapped
   // until it has been released as often as it was registered and reads() returns false. If
-  // registration fails, payloads are copied.
+  // registration fails, payloads are copied, and the memory is released all the same.
   virtual Status register_memory(std::span<std::byte>) { return Unit{}; }
   virtual void release_memory(std::span<std::byte>) {}
   // True while packets that were sent earlier need `memory`. Completions are processed in the

@@ -57,6 +57,7 @@ class FakeVerbs : public Verbs {
   bool refuses_posts = false;  // post_send fails
   bool refuses_handles = false;
   bool refuses_queue_pairs = false;
+  bool refuses_regions = false;
   bool has_dma_buf = false;
   bool removed = false;  // from the system, without an event
   bool lacks_gid = false;
@@ -141,6 +142,10 @@ class FakeVerbs : public Verbs {
   }
   int dealloc_pd(ibv_pd* pd) override { return unmade(pd); }
   ibv_mr* reg_mr(ibv_pd*, void* address, std::size_t length, int) override {
+    if (refuses_regions) {
+      errno = ENOMEM;
+      return nullptr;
+    }
     auto* mr = new ibv_mr{};
     mr->addr = address;
     mr->length = length;

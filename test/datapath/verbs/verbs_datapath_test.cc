@@ -228,6 +228,24 @@ TEST_CASE(
   CHECK(card.receive() == 16);
 }
 
+TEST_CASE("a user whose registration has failed may release before one that succeeded later") {
+  Card card;
+  const std::size_t own = card.verbs->regions.size();
+  card.verbs->refuses_regions = true;
+  CHECK_FALSE(card.datapath->register_memory(card.memory).ok());
+  REQUIRE(card.send(8) == 8);
+  CHECK(card.datapath->counters().tx_copied == 8);
+  card.verbs->refuses_regions = false;
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  card.datapath->release_memory(card.memory);  // by the first user
+  CHECK(card.verbs->regions.size() == own + 1);
+  REQUIRE(card.send(8) == 8);
+  CHECK(card.datapath->counters().tx_zero_copy == 8);
+  CHECK(card.receive() == 16);
+  card.datapath->release_memory(card.memory);
+  CHECK(card.verbs->regions.size() == own);
+}
+
 TEST_CASE("a piece that extends beyond registered memory is copied") {
   Card card;
   const auto part = std::span(card.memory).first(kPayload + 1);

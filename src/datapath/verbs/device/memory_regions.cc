@@ -58,30 +58,29 @@ MemoryRegions::Region* MemoryRegions::find_or_make(std::span<std::byte> memory, 
   return region.kind == kind ? &region : nullptr;
 }
 
-// Counts a user of the region; the first one registers it. Without windows read access is enough:
-// received data is copied into the memory, or the card writes it by a registration for this purpose
-// (placement/permissions/region_permissions.h). Drivers refuse windows in dma-bufs.
+// Counts a user of the region and registers it if it is not registered. Without windows read access
+// is enough: received data is copied into the memory, or the card writes it by a registration for
+// this purpose (placement/permissions/region_permissions.h). Drivers refuse windows in dma-bufs.
 Status MemoryRegions::use(std::span<std::byte> memory, Region& region) {
-  if (region.users == 0) {
-    const int access = region.kind == Kind::kHost ? 0 : kGpu;
-    region.is_bindable = bindable_ && region.kind != Kind::kDmaBuf;
-    if (region.is_bindable)
-      region.mr = register_with(region, memory, region.offset, access | kBindable);
-    if (region.mr == nullptr) {
-      region.is_bindable = false;
-      region.mr = register_with(region, memory, region.offset, access);
-    }
-    if (region.mr == nullptr) {
-      const int code = errno;
-      const Kind kind = region.kind;
-      regions_.erase(range_of(memory));
-      return kind == Kind::kHost ? verbs_error("register memory", card_.port, code)
-                                 : gpu_error(card_, kind == Kind::kDmaBuf, code);
-    }
-    longest_ = std::max<std::uintptr_t>(longest_, memory.size());
-    gpu_regions_ += region.kind == Kind::kHost ? 0 : 1;
-  }
   ++region.users;
+  if (region.mr != nullptr) return Unit{};
+  const int access = region.kind == Kind::kHost ? 0 : kGpu;
+  region.is_bindable = bindable_ && region.kind != Kind::kDmaBuf;
+  if (region.is_bindable)
+    region.mr = register_with(region, memory, region.offset, access | kBindable);
+  if (region.mr == nullptr) {
+    region.is_bindable = false;
+    region.mr = register_with(region, memory, region.offset, access);
+  }
+  if (region.mr == nullptr) {
+    const int code = errno;
+    if (region.kind == Kind::kHost) return verbs_error("register memory", card_.port, code);
+    const bool is_dma_buf = region.kind == Kind::kDmaBuf;
+    regions_.erase(range_of(memory));
+    return gpu_error(card_, is_dma_buf, code);
+  }
+  longest_ = std::max<std::uintptr_t>(longest_, memory.size());
+  gpu_regions_ += region.kind == Kind::kHost ? 0 : 1;
   return Unit{};
 }
 
@@ -170,7 +169,7 @@ MemoryRegions::Regions::const_iterator MemoryRegions::find(Range piece) const {
   while (at != regions_.begin()) {
     --at;
     if (begin - at->first.first > longest_) break;
-    if (end <= at->first.second) return at;
+    if (end <= at->first.second && at->second.mr != nullptr) return at;
   }
   return regions_.end();
 }

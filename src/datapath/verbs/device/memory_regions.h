@@ -24,9 +24,10 @@ class MemoryRegions {
   explicit MemoryRegions(VerbsCard& card, bool bindable = false)
       : card_(card), bindable_(bindable) {}
 
-  // The caller keeps the memory mapped until the matching release().
+  // The caller keeps the memory mapped until the matching release(), which follows a failure too:
+  // the next add() of the same range tries to register it again.
   Status add(std::span<std::byte> memory);
-  // Fails if this range is registered as memory of another kind.
+  // Fails if this range is registered as memory of another kind. No release() follows a failure.
   Status add(const GpuMemory& memory);
   void release(std::span<std::byte> memory);
 
@@ -54,7 +55,7 @@ class MemoryRegions {
  private:
   enum class Kind : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
   struct Region {
-    MrPtr mr;
+    MrPtr mr;  // null if the registration of host memory has failed
     std::size_t users = 0;
     Kind kind = Kind::kHost;
     bool is_bindable = false;
