@@ -8,8 +8,12 @@
 namespace dlcp::core {
 namespace {
 
+// LINK is repeated without end, after pauses that double up to kRetryPauseMost: the answers may be
+// lost for seconds, for example while a large mesh opens. After kEarlyTries, which take 2 s, the
+// peer probably has no such card.
 constexpr Duration kFirstTryPause = 500us;
-constexpr unsigned kTriesMax = 12;  // two seconds: a peer without such a card never answers
+constexpr unsigned kEarlyTries = 12;
+constexpr unsigned kDoublingsMax = 17;  // 65 s
 // If no ACK names any of this many packets, placed packets may not reach the peer. Then only one is
 // tried in each kLatePause, until an ACK names one. The second value applies after the first
 // report; it is 16 MiB in packets of 4 KiB, more than is in flight between two acknowledgements.
@@ -118,12 +122,16 @@ void SendPlacing::on_timeout(Time now, Flight& flight) {
 }
 
 wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
-  const Time later = limits_.is_reliable               ? now + kLatePause
-                     : retry_pause_ > Duration::zero() ? now + retry_pause_
-                                                       : kNever;
-  next_link_ = ++tries_ < kTriesMax ? now + kFirstTryPause * (1 << tries_) : later;
+  ++tries_;
+  Duration pause =
+      std::min(kFirstTryPause * (1 << std::min(tries_, kDoublingsMax)), kRetryPauseMost);
+  if (tries_ >= kEarlyTries && limits_.is_reliable)
+    pause = kLatePause;
+  else if (tries_ >= kEarlyTries && retry_pause_ > Duration::zero())
+    pause = retry_pause_;
+  next_link_ = now + pause;
   sent_version_ = card_.introduction_version(link_);
-  if (tries_ == kTriesMax && limits_.payload_bytes_max == 0)
+  if (tries_ == kEarlyTries && limits_.payload_bytes_max == 0)
     card_.copies(peer_,
                  "it has not answered LINK for 2 s: its card places nothing (see its log), or its "
                  "host is very busy");

@@ -276,19 +276,36 @@ TEST_CASE(
   CHECK_FALSE(sender.placing.link_due(sender.now + 1h));
 }
 
-TEST_CASE("the reason for copies is reported once, when the last LINK is sent without an answer") {
+TEST_CASE("LINK is repeated without end, and the reason for copies is reported once, after 2 s") {
   ReadyCard card;
   const Time start = time_from_ns(1'000'000'000);
   SendPlacing placing{start, card, wire::EndpointAddress{}, 16, 1ms};
-  unsigned links = 0;
   Time now = start;
-  for (; placing.next_timeout() != kNever; now = placing.next_timeout()) {
-    CHECK(card.reasons.empty());
+  const auto pause = [&] {
     (void)placing.take_link(now, 1);
-    ++links;
+    const Duration paused = placing.next_timeout() - now;
+    now = placing.next_timeout();
+    return paused;
+  };
+  Duration last = pause();
+  CHECK(last == 1ms);
+  for (int tries = 2; tries <= 11; ++tries) {
+    const Duration next = pause();
+    CHECK(next == 2 * last);
+    last = next;
   }
-  CHECK(links == 12);
+  CHECK(card.reasons.empty());
+  pause();
+  CHECK(now - start < 5s);
   CHECK(card.reasons.size() == 1);
+  for (int tries = 0; tries < 10; ++tries)
+    last = pause();
+  CHECK(last == 64s);
+  CHECK(card.reasons.size() == 1);
+  Flight flight{16};
+  placing.on_link(now, {}, flight);
+  CHECK(placing.works());
+  CHECK(placing.next_timeout() == kNever);
 }
 
 TEST_CASE("no reason for copies is reported if LINK is answered") {
