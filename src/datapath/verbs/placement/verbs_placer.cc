@@ -282,17 +282,14 @@ void VerbsPlacer::on_received(const ibv_wc& completion, RunWriter& runs) {
     ++counters_.placed_rx_errors;
     const bool ends_queue = options_.ability.transport == PlacementTransport::kRc;
     if (completion.status == IBV_WC_WR_FLUSH_ERR || ends_queue) queue.set_broken();
-    is_any_broken_ = is_any_broken_ || queue.is_broken();
-    return;
+  } else {
+    slot->pause.on_success();
+    runs.add(slot->way, ntohl(completion.imm_data), completion.byte_len);
+    ++counters_.placed_rx_packets;
+    counters_.bytes_placed_by_nic += completion.byte_len;
   }
-  slot->pause.on_success();
-  runs.add(slot->way, ntohl(completion.imm_data), completion.byte_len);
-  ++counters_.placed_rx_packets;
-  counters_.bytes_placed_by_nic += completion.byte_len;
-  if (queue.receives_missing() >= queues_.options().receives / 8) {
-    receives_.fill(queue);
-    is_any_broken_ = is_any_broken_ || queue.is_broken();
-  }
+  if (queue.receives_missing() >= queues_.options().receives / 8) receives_.fill(queue);
+  is_any_broken_ = is_any_broken_ || queue.is_broken();
 }
 
 std::size_t VerbsPlacer::placed(Time now, std::span<PlacedRun> out) {

@@ -110,6 +110,22 @@ TEST_CASE("queue pairs whose receives the card refuses are repaired") {
   CHECK(pair.placed().size() == 1);
 }
 
+TEST_CASE("UC: receives that end with an error are posted again") {
+  Pair pair;
+  pair.connect(1);
+  pair.card->dead_keys_take_receives = true;
+  const Permission to = pair.permit(pair.b.piece(0, 64));
+  Permission dead = to;
+  dead.key ^= 0x100;
+  for (int burst = 0; burst < 9; ++burst) {  // more packets than a queue pair has receives
+    CHECK(pair.place(dead, 0, 64) == 64);
+    CHECK(pair.placed().empty());
+  }
+  CHECK(pair.b.count_of("placed_rx_errors") == 9 * 64);
+  CHECK(pair.place(to, 0, 8) == 8);
+  CHECK(pair.placed().size() == 1);
+}
+
 TEST_CASE("after two queue pairs of a link could not be connected, the others are not tried") {
   Pair pair;
   pair.open_links();
