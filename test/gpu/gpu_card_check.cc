@@ -41,6 +41,11 @@ Status require(bool holds, std::string otherwise) {
   return Error{ErrorCode::kInternal, std::move(otherwise), ""};
 }
 
+Status require(cudaError_t result, const char* action) {
+  return require(result == cudaSuccess,
+                 fmt::format("CUDA cannot {}: {}", action, cudaGetErrorString(result)));
+}
+
 // Calls `count` until it has returned a number above 0.
 template <class Count>
 Status await(const char* what, Count count) {
@@ -60,7 +65,11 @@ Status check_write(datapath::Placer& placer, std::span<std::byte> memory) {
     return require(false, "the card refuses it");
   if (auto done = await("write", [&](Time now) { return placer.written(now); }); !done) return done;
   std::vector<std::byte> copy(bytes.size());
-  cudaMemcpy(copy.data(), memory.data() + 8192, copy.size(), cudaMemcpyDeviceToHost);
+  if (auto read = require(cudaMemcpy(copy.data(), memory.data() + 8192, copy.size(),
+                                     cudaMemcpyDeviceToHost),
+                          "copy the bytes to the host");
+      !read)
+    return read;
   return require(copy == bytes, "the GPU sees other bytes");
 }
 
@@ -69,14 +78,19 @@ Status check_flush(datapath::Placer& placer, std::span<std::byte> memory) {
   return await("flush", [&](Time now) { return placer.flushed(now); });
 }
 
+struct CudaFree {
+  void operator()(void* at) const { cudaFree(at); }
+};
+
 // The memory of the current GPU, for as long as this function runs.
 void check_memory(const gpu::CudaDriver& driver, const datapath::PlacementAbility& ability,
                   datapath::Datapath& datapath) {
   void* at = nullptr;
-  if (cudaMalloc(&at, kBytes) != cudaSuccess) {
-    report("GPU memory", require(false, "cannot allocate 4 MiB"));
+  if (auto done = require(cudaMalloc(&at, kBytes), "allocate 4 MiB"); !done) {
+    report("GPU memory", done);
     return;
   }
+  const std::unique_ptr<void, CudaFree> owner(at);
   const std::span memory(static_cast<std::byte*>(at), kBytes);
   datapath::GpuMemory described{memory};
   gpu::DmaBuf exported;
@@ -93,7 +107,6 @@ void check_memory(const gpu::CudaDriver& driver, const datapath::PlacementAbilit
     report("flush", check_flush(placer, memory));
     datapath.release_memory(memory);
   }
-  cudaFree(at);
 }
 
 void check_port(const gpu::CudaDriver& driver, const datapath::RocePort& port) {
@@ -114,8 +127,10 @@ void check_port(const gpu::CudaDriver& driver, const datapath::RocePort& port) {
   if (!report("device", opened ? Status(Unit{}) : Status(opened.error()))) return;
   for (int index = 0; index < driver.devices(); ++index) {
     fmt::print(" GPU {}\n", index);
-    cudaSetDevice(index);
-    check_memory(driver, ability.value(), *opened.value());
+    if (auto chosen = require(cudaSetDevice(index), "use this GPU"); !chosen)
+      report("GPU", chosen);
+    else
+      check_memory(driver, ability.value(), *opened.value());
   }
 }
 
