@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "random_world.h"
+#include "seeds.h"
 #include "toy_cipher.h"
 #include "wire/data/data_header.h"
 
@@ -21,11 +22,16 @@ struct Encrypted {
 
   WorldConfig config() const {
     WorldConfig config = behind_a_switch();
-    config.core.peer_timeout = 5s;
-    config.core.protection = wire::Protection::kEncrypted;
-    config.core.ciphers = ciphers;
+    encrypt(config.core);
     return config;
   }
+  void encrypt(core::Config& config) const {
+    config.peer_timeout = 5s;
+    config.protection = wire::Protection::kEncrypted;
+    config.ciphers = ciphers;
+  }
+  // Each packet was sealed, with a nonce of its own.
+  void check(World& world) const { CHECK(ciphers->sealed() == world.sum(Counter::kPacketsSent)); }
 };
 
 }  // namespace
@@ -48,7 +54,59 @@ TEST_CASE("encrypted messages arrive, whatever the network does, and no nonce is
     world.transfer(flow, bytes);
   world.finish(60s);
   CHECK(world.sum(Counter::kPacketsRetransmitted) > 0);
-  CHECK(encrypted.ciphers->sealed() == world.sum(Counter::kPacketsSent));
+  encrypted.check(world);
+}
+
+TEST_CASE("encryption works with compression, lost packets within budgets, and several streams") {
+  std::uint64_t compressed = 0, lost = 0;
+  for_each_seed(200, [&](std::uint64_t seed) {
+    Rng rng(seed);
+    Encrypted encrypted;
+    WorldConfig config = random_world(rng, seed);
+    config.core.licence_bytes_min = 4096;
+    encrypted.encrypt(config.core);
+    World world(std::move(config));
+    world.network().set_edge_faults(random_faults(rng, 0.1, wire::Protection::kEncrypted));
+    for (int i = 0; i < 3; ++i)
+      add_random_traffic(world, rng);
+    for (Flow& flow : world.ledger().flows()) {
+      std::uint64_t collective = 0;
+      for (Message& message : flow.messages) {
+        if (rng.chance(0.5)) continue;
+        message.send_licence = message.receive_licence = {
+            ++collective, 4 << 20, 4, 4, 0, 50'000, gradient::ElementType::kFloat32};
+      }
+    }
+    world.finish(60s);
+    encrypted.check(world);
+    compressed += world.sum(Counter::kBytesCompressed);
+    lost += world.sum(Counter::kBytesLost);
+  });
+  CHECK(compressed > 0);
+  CHECK(lost > 0);
+}
+
+TEST_CASE("an encrypted association that is made again has other keys") {
+  Encrypted encrypted;
+  WorldConfig config = encrypted.config();
+  config.core.peer_timeout = 2s;
+  World world(std::move(config));
+  world.ledger().allow_failures();
+  const auto first = world.open_flow(0, 1, 1);
+  world.transfer(first, 100'000);
+  world.run_until(world.now() + 1s, [&] { return world.flow(first).sends_done == 1; });
+  world.close_receiver(first);
+  world.run_for(10s);  // its sender stays open, but the receiver forgets the association
+  const auto second = world.open_flow(0, 1, 2), third = world.open_flow(0, 1, 3);
+  world.transfer(second, 100'000);
+  world.transfer(third, 100'000);
+  world.run_until(world.now() + 3s, [&] {
+    return world.flow(second).receives_done == 1 && world.flow(third).receives_done == 1;
+  });
+  INFO(world.describe());
+  CHECK(world.flow(second).receives_done == 1);
+  CHECK(world.flow(third).receives_done == 1);
+  encrypted.check(world);
 }
 
 TEST_CASE("no part of a message is readable on the way") {
