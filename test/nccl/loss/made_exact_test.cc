@@ -38,6 +38,7 @@ std::size_t lost_by(RingHop& hop) {
 TEST_CASE("a process that was made exact stays so when all its communicators are made again") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.2"},
                    {"DLCP_LOSS_SCOPE", "data-parallel"},
+                   {"DLCP_ENCRYPT", GENERATE("off", "aes-gcm")},
                    {"NCCL_BUFFSIZE", "1048576"},
                    {"DLCP_MTU", "1500"},
                    {"DLCP_FAULT", "drop=0.05"}});

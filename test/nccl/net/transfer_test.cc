@@ -1,9 +1,16 @@
 // Messages through the plugin within one process: exactness, sizes, order, limits, errors.
+#include <unistd.h>
+
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <map>
+#include <memory>
+#include <sstream>
+#include <thread>
 
 #include "catch.h"
+#include "compression/gradients.h"
 #include "nccl/exchange.h"
 
 namespace {
@@ -66,6 +73,25 @@ void stream(const Link& link, std::size_t bytes, int messages, std::size_t infli
   });
   CHECK(finished);
   CHECK(wrong == 0);
+}
+
+// One message that compresses on each link, at the same time.
+void exchange_gradients(std::initializer_list<const Link*> links) {
+  const auto sent = gradients(dlcp::compression::Format::kBfloat16, 1 << 19, 12);
+  std::vector<std::unique_ptr<Mover>> movers;
+  std::vector<void*> requests;
+  for (const Link* link : links) {
+    for (void* comm : {link->recv, link->send}) {
+      const bool sends = comm == link->send;
+      movers.push_back(std::make_unique<Mover>(*link->net, comm, sends, sent.size()));
+      if (sends) movers.back()->memory() = sent;
+      requests.push_back(movers.back()->post(0, sent.size()));
+    }
+  }
+  for (void* request : requests)
+    REQUIRE(finish(*(*links.begin())->net, request) == ResultCode::kSuccess);
+  for (const auto& mover : movers)
+    REQUIRE((mover->memory() == sent));
 }
 
 }  // namespace
@@ -163,6 +189,34 @@ TEST_CASE("a short send is done at once, and with encryption when it has arrived
   CHECK(sent == (encrypted ? 0 : 1));
   CHECK(finish(two.net, receiver.post(0, 100)) == ResultCode::kSuccess);
   if (encrypted) CHECK(finish(two.net, send) == ResultCode::kSuccess);
+}
+
+TEST_CASE(
+    "encrypted messages are compressed, and connections open after the peer forgot earlier ones") {
+  char stats[] = "/tmp/dlcp-stats-XXXXXX";
+  close(mkstemp(stats));
+  set_environment({{"DLCP_ENCRYPT", "aes-gcm"},
+                   {"DLCP_COMPRESS", "on"},
+                   {"DLCP_LANES", "1"},
+                   {"DLCP_MTU", "1500"},
+                   {"DLCP_FAULT", "drop=0.05,dup=0.02,reorder=0.1"},
+                   {"DLCP_PEER_TIMEOUT", "1"},
+                   {"DLCP_STATS_FILE", stats}});
+  {
+    TwoRanks two;
+    Link other = make_link(two.a, two.b);
+    exchange_gradients({&two.link, &other});
+    for (void** comm : {&two.link.recv, &other.recv})
+      two.net.closeRecv(std::exchange(*comm, nullptr));
+    std::this_thread::sleep_for(2s);  // the receiver forgets the senders, which are still open
+    Rank c(two.net), d(two.net);
+    Link again = make_link(c, d);
+    exchange_gradients({&again});
+  }
+  std::stringstream text;
+  text << std::ifstream(stats).rdbuf();
+  unlink(stats);
+  CHECK_THAT(text.str(), Contains("\"bytes_compressed\": ") && !Contains("_compressed\": 0,"));
 }
 
 TEST_CASE("a rank that stops polling still receives and acknowledges") {
