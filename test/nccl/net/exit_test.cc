@@ -52,8 +52,10 @@ int receive(Board& board) {
 
 }  // namespace
 
-TEST_CASE("copied messages arrive although their sender calls exit(), even over a lossy network") {
-  set_environment({{"DLCP_FAULT", "drop=0.3"}, {"DLCP_LINGER", "10000"}});
+TEST_CASE("messages that are sent arrive although their sender calls exit(), encrypted or not") {
+  set_environment({{"DLCP_FAULT", "drop=0.3"},
+                   {"DLCP_LINGER", "10000"},
+                   {"DLCP_ENCRYPT", GENERATE("off", "aes-gcm")}});
   Processes ranks(2, [](Board& board, int rank) {
     if (rank == 1) return receive(board);
     send_and_exit(board);
