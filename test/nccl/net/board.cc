@@ -18,6 +18,25 @@ void Board::meet(int count) {
   if (!all) _exit(99);
 }
 
+bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link) {
+  if (net.listen(self.context(), 0, board.handles[rank][0].data(), &link.listener) !=
+      ResultCode::kSuccess)
+    return false;
+  board.meet(ranks);
+  Handle next = board.handles[(rank + 1) % ranks][0];
+  bool failed = false;
+  return within(std::chrono::seconds(20),
+                [&] {
+                  failed = (link.send == nullptr &&
+                            net.connect(self.context(), 0, next.data(), &link.send, nullptr) !=
+                                ResultCode::kSuccess) ||
+                           (link.recv == nullptr &&
+                            net.accept(link.listener, &link.recv, nullptr) != ResultCode::kSuccess);
+                  return failed || (link.send != nullptr && link.recv != nullptr);
+                }) &&
+         !failed;
+}
+
 Processes::Processes(int count, const std::function<int(Board& board, int rank)>& rank) {
   void* memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

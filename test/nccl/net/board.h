@@ -23,6 +23,10 @@ struct Board {
   void meet(int count);
 };
 
+// Listens, waits for the other ranks, connects to the next rank and accepts the previous one. False
+// on failure.
+bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link);
+
 class Processes {
  public:
   // Runs rank(i) in one process per rank; its return value is the exit status.

@@ -1,6 +1,8 @@
-// A rank that ends by exit() without destroying its communicators.
+// A rank that ends while messages that were copied have not arrived: by exit() without destroying
+// its communicators, by an abort, or in order.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "board.h"
@@ -63,4 +65,31 @@ TEST_CASE("messages that are sent arrive although their sender calls exit(), enc
   });
   CHECK(ranks.wait_for(1, 30s) == 0);
   CHECK(ranks.wait_for(0, 30s) == 0);
+}
+
+TEST_CASE("an abort does not wait for a stopped peer; an end in order does, for the peer timeout") {
+  const bool aborts = GENERATE(true, false);
+  set_environment({{"DLCP_PEER_TIMEOUT", "2"}});
+  Processes ranks(2, [&](Board& board, int rank) {
+    const Plugin plugin;
+    const NetV12& net = plugin.net();
+    Rank self(net);
+    Link link(net);
+    if (!join_ring(net, self, board, rank, 2, link)) return 1;
+    board.meet(4);
+    if (rank == 1) raise(SIGSTOP);
+    usleep(100'000);
+    {
+      Mover sender(net, link.send, true, kBytes);
+      Mover receiver(net, link.recv, false, kBytes);
+      if (aborts && receiver.post(0, kBytes) == nullptr) return 2;
+      if (finish(net, sender.post(0, kBytes)) != ResultCode::kSuccess) return 3;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    link.close();
+    self.finalize();
+    const auto took = std::chrono::steady_clock::now() - begin;
+    return aborts ? (took < 1s ? 0 : 4) : (took > 1s && took < 4s ? 0 : 5);
+  });
+  CHECK(ranks.wait_for(0) == 0);
 }

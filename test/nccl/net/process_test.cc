@@ -21,27 +21,6 @@ namespace {
 using namespace dlcp::test;
 using namespace std::chrono_literals;
 
-// Listens, waits for the other ranks, connects to the next rank and accepts the previous one. False
-// on failure.
-bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link) {
-  if (net.listen(self.context(), 0, board.handles[rank][0].data(), &link.listener) !=
-      ResultCode::kSuccess)
-    return false;
-  board.meet(ranks);
-  Handle next = board.handles[(rank + 1) % ranks][0];
-  bool failed = false;
-  return within(20s,
-                [&] {
-                  failed = (link.send == nullptr &&
-                            net.connect(self.context(), 0, next.data(), &link.send, nullptr) !=
-                                ResultCode::kSuccess) ||
-                           (link.recv == nullptr &&
-                            net.accept(link.listener, &link.recv, nullptr) != ResultCode::kSuccess);
-                  return failed || (link.send != nullptr && link.recv != nullptr);
-                }) &&
-         !failed;
-}
-
 // Passes `bytes` round the ring until a call fails; returns its code.
 ResultCode circulate(const NetV12& net, const Link& link, std::size_t bytes,
                      std::atomic<int>& laps) {
