@@ -18,8 +18,11 @@ import unittest
 BINARY, DLCP = sys.argv.pop(1), sys.argv.pop(1)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("DLCP_", "NCCL_"))}
 TOKEN = "00112233445566778899aabbccddeeff"
+CODE = pathlib.Path(BINARY).read_bytes()
 # With a sanitizer's runtime mlockall() succeeds but has no effect, because its shadow memory must not be locked.
-SANITIZED = any(mark in pathlib.Path(BINARY).read_bytes() for mark in (b"__asan_init", b"__tsan_init"))
+SANITIZED = any(mark in CODE for mark in (b"__asan_init", b"__tsan_init"))
+# UBSan's check of virtual calls opens a pipe. If that fails, it reports an error that does not exist and ends the hub.
+NEEDS_FILES = b"__ubsan_vptr_type_cache" in CODE
 IPV6 = pathlib.Path("/proc/net/if_inet6")
 
 
@@ -117,6 +120,7 @@ class Serving(Words):
         self.assertEqual(hub.process.wait(20), 0)
         self.assertNotIn("cannot write", hub.process.stderr.read())  # an error is printed once
 
+    @unittest.skipIf(NEEDS_FILES, "UBSan's runtime needs file descriptors too")
     def test_at_its_limit_of_open_files_it_says_so_once_and_waits(self):
         hub = Hub(self)
         proc = pathlib.Path("/proc", str(hub.process.pid))
