@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kBlocksPerStep = 4;      // reduced before the network is served again
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may complete out of order
-constexpr Duration kDrainsFor = 5s;    // enough for a live peer; a dead one fails earlier
+constexpr Duration kDrainsFor = 5s;    // enough for a live peer
 
 }  // namespace
 
@@ -27,6 +27,10 @@ bool uses(const collective::Call& call, const Memory& registered) {
 Error memory_lost() {
   return {ErrorCode::kInvalidUsage, "memory of an unfinished all-reduce was deregistered",
           "this is expected only while a communicator aborts"};
+}
+
+Error aborted() {
+  return {ErrorCode::kInternal, "the communicator was aborted during an all-reduce", ""};
 }
 
 Group::Staging::Staging(std::size_t size, bool kept_at_hubs)
@@ -240,7 +244,9 @@ bool Group::close() {
   const std::lock_guard lock(mutex_);
   bool aborted = failed_.has_value() || exchange_->busy();
   if (closed_) return aborted;
-  if (!aborted) {
+  if (aborted) {
+    give_up(engine::aborted());
+  } else {
     exchange_->leave();
     drain();
     if (!exchange_->idle()) {

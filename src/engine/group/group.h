@@ -1,7 +1,6 @@
 // Runs the exchanges of a group of ranks over their connections. Each call that starts or tests an
 // operation drives the group one bounded step. Acknowledgements and retransmissions do not depend
-// on such calls, because the engines' helper threads handle them. Thread-safe; calls are
-// serialised.
+// on such calls: the engines' helper threads handle them. Thread-safe; calls are serialised.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +23,7 @@ namespace dlcp::engine {
 
 bool uses(const collective::Call& call, const Memory& registered);
 Error memory_lost();  // the error of an unfinished call whose memory was deregistered
+Error aborted();      // ... whose group was closed
 
 class Group final : collective::Mesh {
  public:

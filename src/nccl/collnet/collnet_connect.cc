@@ -343,6 +343,8 @@ ResultCode close_group(void* opaque) noexcept {
           DirectGroups::of_process().remove(comm->context->comm_id());
           bool aborted = comm->by_switch != nullptr && comm->by_switch->close();
           aborted = comm->group->close() || aborted;
+          if (const auto why = comm->group->take_unlogged_failure())
+            say({engine::LogLevel::kWarn, why->message()});
           comm->leases.leave();
           if (comm->by_switch != nullptr) {
             const auto counts = comm->by_switch->counts();

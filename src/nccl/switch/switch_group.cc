@@ -245,7 +245,10 @@ bool SwitchGroup::close() {
   closed_ = true;
   const bool unfinished =
       failed_ || std::ranges::any_of(entries_, [](const Entry& entry) { return !entry.done; });
-  if (watched_ && !unfinished) turn_group(collective::Watched::kGoOn);
+  if (unfinished)
+    fail_here(engine::aborted());
+  else if (watched_)
+    turn_group(collective::Watched::kGoOn);
   watched_ = false;
   group_.release_memory(
       {reinterpret_cast<std::byte*>(votes_), sizeof votes_, static_cast<const void*>(votes_)});

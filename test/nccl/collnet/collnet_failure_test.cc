@@ -53,3 +53,21 @@ TEST_CASE("a failure that one rank finds ends the other ranks' calls, with its r
   CHECK(group.finish(waiting) == ResultCode::kRemoteError);
   CHECK_THAT(joined_log(), Contains("the peer reported an error: an all-reduce of 16777216 bytes"));
 }
+
+TEST_CASE("a communicator that ends during a call says so, and so do the other ranks") {
+  std::vector<float> input(1000, 1), results[3] = {input, input, input};
+  CollectivePlugin fixture;
+  CollectiveGroup group(*fixture.plugin, 3);
+  group.connect();
+  std::array<void*, 3> requests{};
+  for (int rank = 0; rank < 3; ++rank)
+    if (rank != 2)  // which prevents the call from finishing
+      REQUIRE(group.start(rank, input, results[rank], &requests[rank]) == ResultCode::kSuccess);
+  take_log();
+  group.close(0);
+  CHECK(group.finish(requests[1]) == ResultCode::kRemoteError);
+  const std::string log = joined_log();
+  CHECK_THAT(log, Contains("NET/DLCP : the communicator was aborted during an all-reduce"));
+  CHECK_THAT(log, Contains("the peer reported an error: the communicator was aborted during an"));
+  CHECK_THAT(log, !Contains("deregistered"));
+}
