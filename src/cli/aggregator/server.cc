@@ -122,8 +122,8 @@ bool AggregatorServer::receive(unsigned index) {
     return true;
   }
   const auto packet = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size));
-  // Only valid packets of the protocol identify a worker.
-  if (collective::read_switch_head(packet)) {
+  // Only packets that can be added identify a worker.
+  if (const auto head = collective::read_switch_head(packet); head && aggregator_.fits(*head)) {
     if (!knows(index, from)) return true;
     const cmsghdr* const to = CMSG_FIRSTHDR(&envelope.message);
     if (to != nullptr && to->cmsg_type == IPV6_PKTINFO)

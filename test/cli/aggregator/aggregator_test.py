@@ -158,6 +158,18 @@ class Aggregator(unittest.TestCase):
                     Worker(self, port, own="127.0.0.3").send(0, 1)
             self.assertIn("silent for 120 s", server.stderr.readline())
 
+    def test_a_packet_that_cannot_be_added_identifies_no_worker(self):
+        unsound = b"\x13" + packet(0, 5)[1:] + bytes(192 * 4)
+        with served("--idle", "9s") as (server, port):
+            Worker(self, port, own="127.0.0.2").socket.send(unsound)
+            self.assertIn("it has 256 numbers, but --values is 64", server.stderr.readline())
+            first, second = Worker(self, port), Worker(self, port + 1)
+            first.send(0, 5)
+            Worker(self, port).socket.send(unsound)  # would be a restart from another port
+            second.send(0, -7)
+            self.assertEqual(first.answer(), packet(0, -2))
+        self.assertEqual([server.counts[name] for name in ("strangers", "restarts", "unsound", "sums")], [0, 0, 2, 1])
+
     def test_it_answers_from_the_address_that_a_worker_sends_to(self):
         with served("--idle", "2s") as (_, port):
             first, second = Worker(self, port, "127.0.0.5"), Worker(self, port + 1, "::1")

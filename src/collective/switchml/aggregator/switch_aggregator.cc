@@ -36,8 +36,7 @@ void SwitchAggregator::restart() {
 SwitchAggregator::To SwitchAggregator::on_packet(unsigned worker,
                                                  std::span<const std::byte> datagram) {
   const auto head = read_switch_head(datagram);
-  if (!head || head->values != terms_.values || head->slot >= terms_.slots ||
-      worker >= terms_.workers) {
+  if (!head || !fits(*head) || worker >= terms_.workers) {
     ++counts_.unsound;
     return To::kNobody;
   }

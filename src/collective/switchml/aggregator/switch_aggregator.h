@@ -39,6 +39,10 @@ class SwitchAggregator {
   // Values outside their range are replaced by the nearest valid one.
   explicit SwitchAggregator(AggregatorTerms terms);
 
+  // True if packets with this header are added.
+  bool fits(const SwitchHead& head) const {
+    return head.values == terms_.values && head.slot < terms_.slots;
+  }
   // Returns who must receive answer().
   To on_packet(unsigned worker, std::span<const std::byte> datagram);
   // Valid until the next packet.
