@@ -52,6 +52,8 @@ ExitCode serve(const ServeOptions& options) {
   std::fprintf(stderr, "dlcp-aggregator: ready; workers 0 to %u send to UDP ports %u to %u\n",
                options.server.terms.workers - 1, unsigned{options.server.port}, last);
   constexpr Duration kTurn = 100ms;
+  // Counts turns. One without a packet may be shorter than kTurn: a signal or a port of a worker
+  // that has exited ends it.
   Duration idle{0};
   bool timed_out = false;
   while (end_signals == 0 && !timed_out) {
@@ -88,7 +90,7 @@ void add_serve(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<ServeOptions>();
   add_server_options(verb, options->server);
   add_time(verb, "--idle", options->idle_s, {0, 1e6},
-           "Exit if no packet arrives for this time; default: never");
+           "Exit if no packet arrives for about this time; default: never");
   add_time(verb, "--keep-for", options->server.keep_for_s, {0, 1e6},
            "Ignore packets from another address until a worker has been silent for this time; "
            "default 120");

@@ -24,8 +24,9 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, DebugLogger 
 ResultCode finalize_communicator(void* context) noexcept;
 // If `context` is null, the group gets a context of its own.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
-// Blocks for slightly more than DLCP_COLLNET_TIMEOUT at most. Closes the listener on failure,
-// because NCCL does not.
+// Blocks for slightly more than DLCP_COLLNET_TIMEOUT at most; with hubs 1.5 times as long, with a
+// switch three times as long plus 10 s. The resolution of names takes time in addition. Closes the
+// listener on failure, because NCCL does not.
 ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void** group) noexcept;
 // Waits up to 5 s until the other ranks have received this rank's results.
 ResultCode close_group(void* group) noexcept;

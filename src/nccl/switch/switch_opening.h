@@ -68,7 +68,8 @@ class SwitchOpening {
   SwitchOpening& operator=(const SwitchOpening&) = delete;
 
   // Blocks. Either all ranks get a line to the switch that has been greeted, or none does. A rank
-  // that does not report in time fails the group.
+  // that does not report in time fails the group. If it freezes during its last report and returns
+  // at the time limit, it fails alone, and the group fails with the first call.
   Result<std::unique_ptr<SwitchLine>> run(const SwitchTimes& times);
   // The caller becomes responsible for giving back the claim of run().
   SwitchClaim keep_claim();
