@@ -17,6 +17,17 @@ GUEST = ROOT / "test" / "rig" / "guest"
 BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers", "path_relay")
 
 
+def end_cleanly(number, _):
+    """Ends the program as Ctrl-C does: networks, kernel settings and child processes are removed."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+signal.signal(signal.SIGTERM, end_cleanly)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
+    signal.signal(signal.SIGHUP, end_cleanly)
+
+
 @dataclasses.dataclass(frozen=True)
 class Build:
     """The programs of one build folder. `tool` is the program that has the verb `bench`."""

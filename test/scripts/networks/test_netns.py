@@ -6,9 +6,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -136,11 +138,43 @@ class Netns(unittest.TestCase):
     def test_down_leaves_nothing(self):
         rig.netns("up", PREFIX, "2", "topo=spine")
         rig.netns("down", PREFIX)
-        left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-        self.assertFalse(re.search(PREFIX, left))
+        self.assertEqual(self.left(), [])
+
+    def left(self):
+        names = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+        return re.findall(rf"{PREFIX}\w+", names)
+
+    def test_a_network_that_cannot_be_built_or_is_interrupted_is_removed(self):
+        done = subprocess.run([NETNS, "up", PREFIX, "2", "mtu=abc"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(self.left(), [])
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([NETNS, "up", PREFIX, "40"], stderr=subprocess.DEVNULL, start_new_session=True)
+            while not self.left():
+                time.sleep(0.01)
+            os.killpg(process.pid, number)
+            self.assertNotEqual(process.wait(60), 0, number)
+            self.assertEqual(self.left(), [], number)
+
+    def test_an_existing_network_is_not_touched(self):
+        self.up("2")
+        done = subprocess.run([NETNS, "up", PREFIX, "3"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"netns down {PREFIX}", done.stderr)
+        self.assertCountEqual(self.left(), [f"{PREFIX}{host}" for host in (0, 1, "sw")])
+
+    def test_a_signal_removes_a_programs_network(self):
+        code = "import rig, time\nwith rig.Network(sys.argv[1], 2):\n    print('up', flush=True)\n    time.sleep(60)"
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([sys.executable, "-c", f"import sys; sys.path.insert(0, sys.argv[2]); {code}", PREFIX,
+                                        NETNS.parent], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(process.stdout.readline(), "up\n")
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual((process.returncode, self.left()), (128 + number, []))
 
     def test_wrong_words_are_usage_errors_and_leave_nothing(self):
-        for arguments in ((), ("up", PREFIX), ("fly", PREFIX), ("up", PREFIX, "2", "topo=ring"), ("set", PREFIX, "x=1"),
+        for arguments in ((), ("up", PREFIX), ("fly", PREFIX), ("up", PREFIX, "2", "topo=ring"), ("up", PREFIX, "x"), ("set", PREFIX, "x=1"),
                           ("set", PREFIX, "loss=1", "dscploss=10"), ("set", PREFIX, "dscploss=10:1")):
             done = subprocess.run([NETNS, *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, arguments)
