@@ -41,20 +41,21 @@ def in_namespaces(build, seconds):
 
 
 def gradients_over_a_slow_link(build, seconds):
-    """Lines of a table: streams of gradients, which DLCP compresses, compared with TCP."""
-    lines = []
+    """(lines of a table, results): streams of gradients, which DLCP compresses, compared with TCP."""
+    lines, results = [], []
     with rig.Network(PREFIX, 2, "mtu=1500", "offload=seggro", "cc=cubic", *SLOW_LINK):
         for name, data in GRADIENT_KINDS:
             rates = []
             for label, plugin in (("DLCP", build.plugin), ("TCP", build.tcp)):
                 result = run(build, plugin, max(1, seconds / 3), f"{name} over 1 Gbit/s, {label}", "--netns", PREFIX,
                              "--data", data, mode=GRADIENTS, environment={"DLCP_COMPRESS": "auto"})
+                results.append(result)
                 if result.get("error"):
-                    return [f"gradients over 1 Gbit/s, {label}: {result['error'][:70]}"]
+                    return [f"gradients over 1 Gbit/s, {label}: {result['error'][:70]}"], results
                 rates.append(result["bus_gbps"])
             lines.append(f"{name:<18}{rates[0]:>10.2f}{rates[1]:>10.2f}{rates[0] / rates[1]:>8.2f}")
     return [f"{'1 Gbit/s link':<18}{'DLCP Gb/s':>10}{'TCP Gb/s':>10}{'ratio':>8}", *lines,
-            "gradients in one direction, 1 MiB each, every byte compared; DLCP compresses them without loss"]
+            "gradients in one direction, 1 MiB each, every byte compared; DLCP compresses them without loss"], results
 
 
 def over_loopback(build, seconds, reason):
@@ -93,6 +94,12 @@ def verdict(rows):
     return f"with 1% of packets lost, DLCP is {lossy['DLCP'] / lossy['TCP']:.1f} times as fast as TCP"
 
 
+def exit_status(results):
+    if any(r.get("elements_wrong") or r.get("bytes_wrong") or r["exit_code"] == 1 for r in results):
+        return 1
+    return 3 if any(r.get("error") for r in results) else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -113,11 +120,12 @@ def main():
     print(f"\n{table(rows)}\n\n{note}")
     if verdict(rows):
         print(verdict(rows))
+    results = [result for _, _, result in rows]
     if not reason:
-        print("\n" + "\n".join(gradients_over_a_slow_link(build, arguments.seconds)))
-    if any(r.get("elements_wrong") or r["exit_code"] == 1 for _, _, r in rows):
-        return 1
-    return 3 if any(r.get("error") for _, _, r in rows) else 0
+        lines, more = gradients_over_a_slow_link(build, arguments.seconds)
+        print("\n" + "\n".join(lines))
+        results += more
+    return exit_status(results)
 
 
 if __name__ == "__main__":

@@ -191,6 +191,21 @@ class DemoTable(unittest.TestCase):
     def test_an_error_is_shown_in_its_row(self):
         self.assertIn("no such device", demo.table([("clean", "DLCP", {"error": "no such device"})]))
 
+    def test_wrong_data_and_errors_of_any_run_are_in_the_exit_status(self):
+        good = {**self.GOOD, "bytes_wrong": 0, "exit_code": 0}
+        self.assertEqual(demo.exit_status([good, good]), 0)
+        self.assertEqual(demo.exit_status([good, {**good, "bytes_wrong": 8}]), 1)
+        self.assertEqual(demo.exit_status([{**good, "elements_wrong": 8}, good]), 1)
+        self.assertEqual(demo.exit_status([good, {**good, "exit_code": 1}]), 1)
+        self.assertEqual(demo.exit_status([good, {"error": "no end after 10 s", "exit_code": 124}]), 3)
+
+    def test_streams_of_gradients_are_judged_too(self):
+        build = mock.Mock(plugin="dlcp.so", tcp="tcp.so")
+        wrong = {**self.GOOD, "bytes_wrong": 8, "elements_wrong": 12, "exit_code": 1}
+        with mock.patch.object(demo.rig, "Network"), mock.patch.object(demo, "run", lambda *_, **__: wrong):
+            _, results = demo.gradients_over_a_slow_link(build, 1)
+        self.assertEqual(demo.exit_status(results), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
