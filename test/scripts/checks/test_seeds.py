@@ -3,8 +3,10 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 SEEDS = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "seeds"
@@ -54,6 +56,38 @@ class Seeds(unittest.TestCase):
         self.run_seeds("--count", "5", "--chunk", "10", "--fresh")
         self.assertEqual(self.seen(), list(range(1, 6)))
 
+    def test_overlapping_chunks_are_counted_once(self):
+        self.run_seeds("--count", "20", "--chunk", "10")
+        done = self.run_seeds("--count", "24", "--chunk", "15")
+        self.assertIn("24 seeds passed, 4 of them now", done.stdout)
+
+    def test_a_changed_program_has_passed_nothing(self):
+        self.run_seeds("--count", "10", "--chunk", "10")
+        program = self.build / "bin" / "test_sim_exactness"
+        program.write_text(f"{PROGRAM}# changed\n")
+        self.seen()
+        self.assertIn("10 of them now", self.run_seeds("--count", "10", "--chunk", "10").stdout)
+        self.assertEqual(self.seen(), list(range(1, 11)))
+
+    def test_incomplete_lines_of_the_record_are_ignored(self):
+        self.run_seeds("--count", "10", "--chunk", "10")
+        with (self.build / "seeds" / "exactness").open("a") as record:
+            record.write("7\n11 1")  # cut by a full disk
+        self.assertIn("11 seeds passed, 1 of them now", self.run_seeds("--count", "11", "--chunk", "10").stdout)
+        self.assertIn("0 of them now", self.run_seeds("--count", "11", "--chunk", "10").stdout)
+
+    def test_an_interrupted_run_ends_after_the_chunks_that_run(self):
+        program = self.build / "bin" / "test_sim_exactness"
+        program.write_text(PROGRAM.replace("here=", "sleep 1; here=", 1))
+        process = subprocess.Popen([SEEDS, "--build", self.build, "--story", "exactness", "--jobs", "1", "--count", "1000",
+                                    "--chunk", "10"], stderr=subprocess.PIPE, text=True)
+        while not (self.build / "bin" / "seen").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (130, ""))
+        self.assertLessEqual(len(self.seen()), 30)
+
     def test_a_seed_that_fails_is_named_and_later_ones_are_not_run(self):
         self.fail_at(17)
         done = self.run_seeds("--count", "50", "--chunk", "10")
@@ -84,6 +118,8 @@ class Seeds(unittest.TestCase):
         done = self.run_seeds()
         self.assertEqual(done.returncode, 3)
         self.assertIn("--target test_sim_exactness", done.stderr)
+        done = subprocess.run([SEEDS, "--build", self.build / "none"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
 
 
 if __name__ == "__main__":
