@@ -1,6 +1,7 @@
 """Shared parts of scripts/bench, scripts/demo and the tests: the build folder, networks of namespaces, and running
 `dlcp bench` with a higher priority than this machine's other users. Standard library only."""
 
+import argparse
 import contextlib
 import dataclasses
 import json
@@ -51,18 +52,29 @@ class Build:
         return self.folder / "bin" / "path_relay"
 
     def missing(self):
-        return [str(p.relative_to(self.folder)) for p in (self.dlcp, self.plugin, self.tcp) if not p.exists()]
+        """What a benchmark lacks in this folder, as a text; None if nothing."""
+        absent = [str(p.relative_to(self.folder)) for p in (self.dlcp, self.plugin, self.tcp) if not p.exists()]
+        return f"{self.folder} has no {', '.join(absent)}; build it, or name a folder with --build" if absent else None
 
 
 def make_build(folder, targets=BENCH_TARGETS):
-    """Configures the release preset there and builds `targets`, by default those of a benchmark; prints output only on
-    failure."""
+    """Configures the release preset there and builds `targets`, by default those of a benchmark; prints the output of
+    the build only on failure."""
+    print(f"building in {folder} (a few minutes the first time)", file=sys.stderr, flush=True)
     for command in (["cmake", "--preset", "release", "-B", str(folder)],
                     ["cmake", "--build", str(folder), "--target", *targets]):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{done.stdout}{done.stderr}\n{' '.join(command)} failed")
     return Build(pathlib.Path(folder))
+
+
+def output_file(text):
+    """For argparse: the path of a file to write, refused before the measurement if its folder cannot be written."""
+    path = pathlib.Path(text)
+    if not os.access(path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"'{path.parent}' is not a folder in which this user may write")
+    return path
 
 
 def permitted():

@@ -108,7 +108,7 @@ def main():
     arguments = parser.parse_args()
     build = rig.Build(arguments.build.resolve(), arguments.tool)
     if build.missing():
-        print(f"demo: {build.folder} has no {', '.join(build.missing())}", file=sys.stderr)
+        print(f"demo: {build.missing()}", file=sys.stderr)
         return 3
     reason = rig.permitted()
     try:
