@@ -52,7 +52,7 @@ class Build:
         return self.folder / "bin" / "path_relay"
 
     def missing(self):
-        """What a benchmark lacks in this folder, as a text; None if nothing."""
+        """A text that names what this folder lacks for a benchmark, or None."""
         absent = [str(p.relative_to(self.folder)) for p in (self.dlcp, self.plugin, self.tcp) if not p.exists()]
         return f"{self.folder} has no {', '.join(absent)}; build it, or name a folder with --build" if absent else None
 

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOAK = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "soak"
@@ -52,6 +53,41 @@ class StandIn(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("leg 1 failed, after 0.0 GiB", done.stdout)
 
+    def test_other_options_do_not_continue_a_run(self):
+        self.answer()
+        soak(self.build, "--target", "1G", "--leg", "1")
+        done = soak(self.build, "--target", "2G", "--leg", "1", "--fault", "drop=0.5")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--fresh", done.stderr)
+        self.assertIn("1.00 GiB verified in 1 legs",
+                      soak(self.build, "--target", "1G", "--leg", "1", "--fault", "drop=0.5", "--fresh").stdout)
+
+    def test_progress_cut_by_a_full_disk_is_ignored(self):
+        self.answer()
+        (self.build / "soak").mkdir()
+        (self.build / "soak" / "progress.json").touch()
+        self.assertIn("1.00 GiB verified in 1 legs", soak(self.build, "--target", "1G", "--leg", "1").stdout)
+
+    def test_memory_that_was_not_measured_is_not_flat(self):
+        self.answer()
+        done = soak(self.build, "--target", "1G", "--leg", "1")
+        self.assertIn("memory not measured", done.stdout)
+        self.assertNotIn("flat", done.stdout)
+
+    def test_long_output_does_not_stop_a_leg(self):
+        self.answer(before="head -c 200000 /dev/zero | tr '\\0' x >&2")
+        self.assertEqual(soak(self.build, "--target", "1G", "--leg", "1").returncode, 0)
+
+    def test_a_signal_ends_the_leg(self):
+        self.answer(before=f"echo $$ >'{self.build}/pid'; exec sleep 100")
+        process = subprocess.Popen([SOAK, "--build", self.build], stdout=subprocess.DEVNULL)
+        while not (self.build / "pid").exists() or not (self.build / "pid").read_text():
+            time.sleep(0.01)
+        time.sleep(0.5)  # the leg is a child now, and its memory is watched
+        process.terminate()
+        self.assertEqual(process.wait(60), 143)
+        self.assertFalse(pathlib.Path("/proc", (self.build / "pid").read_text().strip()).exists())
+
     def test_memory_that_grows_fails(self):
         grow = "python3 -c 'import time\nkept = []\nfor i in range(40): kept.append(b\"x\" * (1 << 20)); time.sleep(0.1)'"
         self.answer(before=grow)
@@ -71,7 +107,7 @@ class Rings(unittest.TestCase):
             build = pathlib.Path(folder)
             for part in ("bin", "lib"):
                 (build / part).symlink_to(BUILD / part)
-            done = soak(build, "--hours", "0.001", "--leg", "3", "--size", "1M")
+            done = soak(build, "--hours", "0.0008", "--leg", "3", "--size", "1M")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"soak: \d+\.\d\d GiB verified in 1 legs .* 0 wrong bytes")
 
