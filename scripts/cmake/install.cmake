@@ -13,10 +13,16 @@ install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
 install(FILES LICENSE DESTINATION ${documents} RENAME copyright)
 install(DIRECTORY docs DESTINATION ${documents})
 install(FILES switch/intent.schema.json DESTINATION ${documents}/switch)  # docs/switches.md refers to it
-# Required by their licences: the authors of code that is compiled into plugin and tools.
+install(FILES scripts/wireshark/dlcp.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/nccl-dlcp)
+install(PROGRAMS scripts/profile-loss DESTINATION ${CMAKE_INSTALL_DATADIR}/nccl-dlcp)
+install(FILES scripts/profile_loss_example.py DESTINATION ${CMAKE_INSTALL_DATADIR}/nccl-dlcp)
+# The licences of the libraries whose code is compiled into plugin and tools require that their authors are named.
 foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon libkainjow-mustache)
   if(EXISTS /usr/share/doc/${library}-dev/copyright)
     install(FILES /usr/share/doc/${library}-dev/copyright DESTINATION ${documents}/licences RENAME ${library})
+  else()
+    message(WARNING "/usr/share/doc/${library}-dev/copyright is missing: the installation lacks the licence of ${library}, "
+                    "which packages for others must contain")
   endif()
 endforeach()
 

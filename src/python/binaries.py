@@ -24,11 +24,13 @@ class Binaries(BuildHookInterface):
                                         "cmake --build --preset release), or name another folder in DLCP_BUILD")
             build_data["force_include"][str(build / name)] = f"dlcp/{name}"
         build_data["force_include"][str(PROJECT / "LICENSE")] = "dlcp/licences/LICENSE"
-        # Their terms ask for it: what is compiled in names its authors.
+        # The licences of the libraries whose code is compiled in require that their authors are named.
         for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp", "liblemon", "libkainjow-mustache"):
             terms = pathlib.Path(f"/usr/share/doc/{library}-dev/copyright")
             if terms.is_file():
                 build_data["force_include"][str(terms)] = f"dlcp/licences/{library}"
+            elif os.environ.get("DLCP_WHEEL_PLATFORM"):  # a wheel for other machines
+                raise FileNotFoundError(f"{terms} is not there: the wheel must contain the licence of {library}")
         platform = os.environ.get("DLCP_WHEEL_PLATFORM") or sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"

@@ -9,7 +9,7 @@ def _installed(name):
     path = _FOLDER / name
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: the package nccl-dlcp is damaged or was not built as a wheel; "
-                                "install it again (pip install --force-reinstall nccl-dlcp)")
+                                "install it again (pip install --force-reinstall nccl_dlcp-*.whl)")
     return str(path)
 
 

@@ -45,8 +45,11 @@ class Install(unittest.TestCase):
     def test_pages_completion_and_licences_are_installed(self):
         for name in ("share/man/man1/dlcp-bench.1", "share/man/man5/dlcp.conf.5", "share/doc/nccl-dlcp/copyright",
                      "lib/systemd/system/dlcp-hub.service", "share/bash-completion/completions/dlcp",
-                     "share/doc/nccl-dlcp/docs/settings.md", "share/doc/nccl-dlcp/switch/intent.schema.json"):
+                     "share/doc/nccl-dlcp/docs/settings.md", "share/doc/nccl-dlcp/switch/intent.schema.json",
+                     "share/nccl-dlcp/dlcp.lua", "share/nccl-dlcp/profile_loss_example.py"):
             self.assertTrue((self.prefix / name).is_file(), name)
+        done = subprocess.run([self.prefix / "share/nccl-dlcp/profile-loss", "--help"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
         wheel = (pathlib.Path(__file__).resolve().parents[3] / "src/python/binaries.py").read_text()
         for library in ("libfmt", "libcli11", "nlohmann-json3", "libyaml-cpp", "liblemon", "libkainjow-mustache"):
             self.assertIn(f'"{library}"', wheel)
