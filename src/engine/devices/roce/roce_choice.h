@@ -12,8 +12,8 @@
 
 namespace dlcp::engine {
 
-// With DLCP_DATAPATH=roce. `interfaces` are those of this network namespace; a port whose addresses
-// they lack is used only if there is no other.
+// With DLCP_DATAPATH=verbs. `interfaces` are those of this network namespace; a port whose
+// addresses they lack is used only if there is no other.
 Result<std::vector<datapath::RocePort>> ports_on_request(
     const Settings& settings, const std::vector<datapath::RocePort>& existing,
     const std::vector<datapath::InterfaceAddress>& interfaces);
