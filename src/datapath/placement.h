@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <span>
 
-#include "datapath/gpu_memory.h"
 #include "util/time.h"
 #include "wire/packet.h"
 
@@ -100,12 +99,6 @@ struct Introduction {
   std::array<std::byte, kMaxBytes> bytes{};
   std::uint8_t size = 0;
   std::span<const std::byte> view() const { return std::span(bytes).first(size); }
-};
-
-struct PlacementLimits {
-  bool is_reliable = false;     // RC: the card repeats lost packets, so none is lost while it works
-  std::uint32_t paths_max = 0;  // of one class of one link
-  GpuAccess gpu;                // memory that packets can be placed in
 };
 
 // The limits of both sides of a connected link; all 0 before.

@@ -24,8 +24,6 @@ class Placer {
  public:
   virtual ~Placer() = default;
 
-  virtual PlacementLimits placement_limits() const = 0;
-
   // --- Links
 
   // `peer` is the address that ordinary packets are sent to. Fails if placed packets cannot reach
@@ -81,6 +79,7 @@ class Placer {
 
   // --- GPU memory, for placers whose card can access it
 
+  virtual GpuAccess gpu_access() const { return {}; }
   // Registers it for permissions and for place(); Datapath::release_memory() ends this. Fails if
   // the card cannot access it.
   virtual Status register_gpu_memory(const GpuMemory&) {

@@ -91,7 +91,7 @@ Status Engine::register_gpu_memory(const Connection& connection,
                                    const datapath::GpuMemory& memory) {
   Hold hold(*this);
   datapath::Placer* const card = datapath_->placer();
-  const auto gpu = card != nullptr ? card->placement_limits().gpu : datapath::GpuAccess{};
+  const auto gpu = card != nullptr ? card->gpu_access() : datapath::GpuAccess{};
   const bool is_dma_buf = memory.dma_buf >= 0;
   if (!(is_dma_buf ? gpu.dma_buf : gpu.peer_memory)) {
     return Error{

@@ -36,7 +36,7 @@ std::optional<core::PlacementName> CardPlacer::poll_failed() {
 
 std::unique_ptr<Placer> placer_for(datapath::Datapath& datapath) {
   datapath::Placer* const card = datapath.placer();
-  const auto gpu = card != nullptr ? card->placement_limits().gpu : datapath::GpuAccess{};
+  const auto gpu = card != nullptr ? card->gpu_access() : datapath::GpuAccess{};
   if (gpu.dma_buf || gpu.peer_memory) return std::make_unique<CardPlacer>(*card);
   return std::make_unique<HostPlacer>();
 }

@@ -6,18 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "datapath/link_sizes.h"
 #include "datapath/sim/card/placed_runs.h"
 #include "util/memory/overlap.h"
 
 namespace dlcp::datapath::sim {
 namespace {
 
-// As in datapath/verbs/placement.
-constexpr std::size_t kQueuePairsMax = 2048;
-constexpr std::size_t kPathsPerClassMax = 16;
-constexpr std::size_t kPathsPerLinkMax = 48;
-constexpr std::size_t kPathsPerLinkMin = 2;
-constexpr std::uint32_t kSendsPerPath = 128;
 constexpr std::uint32_t kPayloadBytesMax = 4096;
 // To bind a memory window, and to unbind it. An assumption: no hardware was measured.
 constexpr Duration kPermissionTime = 2us;
@@ -28,16 +23,10 @@ std::size_t index_of(TrafficClass traffic_class) {
 
 }  // namespace
 
-PlacementLimits PhantomPlacer::placement_limits() const {
-  PlacementLimits limits;
-  limits.paths_max = static_cast<std::uint32_t>(std::min(paths_, kPathsPerClassMax));
-  return limits;
-}
-
 // ---- links ----
 
 Result<LinkId> PhantomPlacer::open_link(const wire::EndpointAddress& peer, Duration) {
-  if (kQueuePairsMax - open_ < kPathsPerLinkMin)
+  if (kLinkQueuePairsMax - open_ < kPathsPerLinkMin)
     return Error{ErrorCode::kSystem, "no room for another link", ""};
   const LinkId id{++last_link_};
   Link& link = links_[id];
@@ -47,8 +36,8 @@ Result<LinkId> PhantomPlacer::open_link(const wire::EndpointAddress& peer, Durat
 }
 
 std::size_t PhantomPlacer::paths_allowed(const Link& link) const {
-  const std::size_t room = kQueuePairsMax - open_;
-  const std::size_t share = room > kQueuePairsMax / 2 ? kPathsPerLinkMax : kPathsPerLinkMin;
+  const std::size_t room = kLinkQueuePairsMax - open_;
+  const std::size_t share = room > kLinkQueuePairsMax / 2 ? kPathsPerLinkMax : kPathsPerLinkMin;
   const auto used = std::accumulate(link.own.open.begin(), link.own.open.end(), std::size_t{0});
   return std::min(share - std::min(used, share), room);
 }

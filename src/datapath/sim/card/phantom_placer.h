@@ -37,7 +37,6 @@ class PhantomPlacer final : public Placer {
   // When placed() or poll_permissions() has something to report.
   Time next_report() const;
 
-  PlacementLimits placement_limits() const override;
   Result<LinkId> open_link(const wire::EndpointAddress& peer, Duration round_trip) override;
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
   Introduction introduction(LinkId link) const override;

@@ -23,10 +23,6 @@ Duration up_to(Rng& rng, Duration most) {
 
 }  // namespace
 
-PlacementLimits SimPlacer::placement_limits() const {
-  return {config_.is_reliable, static_cast<std::uint32_t>(paths_), {}};
-}
-
 // ---- links ----
 
 const SimPlacer::Link* SimPlacer::find(LinkId link) const {

@@ -49,7 +49,6 @@ class SimPlacer final : public Placer, public EventSink {
   bool has_reports() const { return !arrived_.empty() || !reports_.empty(); }
 
   void on_event(Time now, FramePtr frame) override;  // a placed packet arrives, or a timer
-  PlacementLimits placement_limits() const override;
   Result<LinkId> open_link(const wire::EndpointAddress& peer, Duration round_trip) override;
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
   Introduction introduction(LinkId link) const override;

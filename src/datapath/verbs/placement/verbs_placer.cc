@@ -66,11 +66,6 @@ Result<std::unique_ptr<VerbsPlacer>> VerbsPlacer::open(VerbsCard& card, MemoryRe
   return placer;
 }
 
-PlacementLimits VerbsPlacer::placement_limits() const {
-  return {options_.ability.transport == PlacementTransport::kRc,
-          static_cast<std::uint32_t>(kPathsPerClassMax), options_.ability.places_in_gpus()};
-}
-
 Result<LinkId> VerbsPlacer::open_link(const wire::EndpointAddress& peer, Duration round_trip) {
   const auto address = decode_device_address(peer);
   if (!address || address->ip.family != card_.port.gid.ip.family) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "datapath/link_sizes.h"
 #include "datapath/placer.h"
 #include "datapath/verbs/device/memory_regions.h"
 #include "datapath/verbs/placement/gpu/flush_queue.h"
@@ -27,17 +28,17 @@ class VerbsPlacer final : public Placer {
   struct Options {
     PlacementAbility ability;  // must place()
     LinkTable::Marks marks;
-    std::size_t queues_max = 2048;   // of all links
-    std::size_t windows_max = 4096;  // at most as many as the device has
-    std::uint32_t sends = 128;       // of one queue, a power of two
-    std::uint32_t receives = 512;    // of one queue, a multiple of 8
+    std::size_t queues_max = kLinkQueuePairsMax;
+    std::size_t windows_max = 4096;       // at most as many as the device has
+    std::uint32_t sends = kSendsPerPath;  // of one queue, a power of two
+    std::uint32_t receives = 512;         // of one queue, a multiple of 8
   };
 
   // `registered` must be bindable if windows are proven. It outlives this object.
   static Result<std::unique_ptr<VerbsPlacer>> open(VerbsCard& card, MemoryRegions& registered,
                                                    Options options);
 
-  PlacementLimits placement_limits() const override;
+  GpuAccess gpu_access() const override { return options_.ability.places_in_gpus(); }
   Result<LinkId> open_link(const wire::EndpointAddress& peer, Duration round_trip) override;
   Status widen(LinkId link, TrafficClass traffic_class, std::size_t paths) override;
   Introduction introduction(LinkId link) const override;
@@ -112,8 +113,7 @@ class VerbsPlacer final : public Placer {
   std::vector<std::uint16_t> used_;  // queues that may have requests, so that reads() is short
 
   std::size_t next_group_ = 0;  // the first to be polled
-  bool is_any_broken_ = false;
-  bool is_stopped_ = false;
+  bool is_any_broken_ = false, is_stopped_ = false;
   RepairPause repair_pause_;
 };
 

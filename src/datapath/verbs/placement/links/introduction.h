@@ -15,15 +15,13 @@
 #include <span>
 #include <vector>
 
+#include "datapath/link_sizes.h"
 #include "datapath/placement.h"
 #include "datapath/verbs/placement/placement_ability.h"
 #include "dlcp/traffic_class.h"
 
 namespace dlcp::datapath {
 
-inline constexpr std::size_t kPathsPerClassMax = 16;
-// Queue pairs of a link, so that the introduction is small enough for any mix of classes.
-inline constexpr std::size_t kPathsPerLinkMax = 48;
 inline constexpr std::size_t kReliablePathsPerLinkMax = 16;  // RC
 constexpr std::size_t paths_per_link_max(PlacementTransport transport) {
   return transport == PlacementTransport::kRc ? kReliablePathsPerLinkMax : kPathsPerLinkMax;

@@ -10,9 +10,8 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kPathsPerLinkMin = 2;  // if there are many peers
-constexpr unsigned kFailuresMax = 2;         // of one attempt to connect a link
-constexpr Duration kRejoinPause = 3s;        // after a failed repair, which may have taken a second
+constexpr unsigned kFailuresMax = 2;   // of one attempt to connect a link
+constexpr Duration kRejoinPause = 3s;  // after a failed repair, which may have taken a second
 
 bool is_older(std::uint32_t version, std::uint32_t than) {
   return static_cast<std::int32_t>(version - than) < 0;

@@ -18,11 +18,9 @@ class WorkQueue {
   static Result<std::unique_ptr<WorkQueue>> open(VerbsCard& card, PlacementCounters& counters);
 
   bool has_room() const { return !is_broken_ && outstanding_.size() < kRequests; }
-  bool has_outstanding() const { return !outstanding_.empty(); }
-  // Binds the window to `bytes` at `address` of the region, or unbinds it (0 bytes; some
-  // drivers want a region even then). Requires
-  // has_room(). The window has its new key at once, but it is valid only when the token comes back
-  // from next(). If this fails, the window is as before.
+  // Binds the window to `bytes` at `address` of the region, or unbinds it (0 bytes; some drivers
+  // want a region even then). Requires has_room(). The window has its new key at once, but it is
+  // valid only when the token comes back from next(). If this fails, the window is as before.
   bool bind(ibv_mw* window, ibv_mr* region, std::uint64_t address, std::uint64_t bytes,
             std::size_t token);
 
