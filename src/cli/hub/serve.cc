@@ -21,6 +21,7 @@
 #include "cli/hub/verbs.h"
 #include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
+#include "util/system/long_connection.h"
 #include "util/system/system_text.h"
 #include "util/text/quantity.h"
 
@@ -91,6 +92,7 @@ Result<Fd> open_socket(const datapath::IpAddress& ip, std::uint16_t& port) {
   const int yes = 1;
   if (!socket.valid()) return system_error("cannot open a socket");
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  prepare_long_connection(socket.get());
   if (::bind(socket.get(), &address.any, address.size) != 0 || ::listen(socket.get(), 512) != 0)
     return system_error(fmt::format("cannot listen on TCP port {} of {}", port, to_string(ip)));
   (void)::getsockname(socket.get(), &address.any, &address.size);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -16,6 +15,7 @@
 
 #include "datapath/address/ip_address.h"
 #include "engine/host/clock.h"
+#include "util/system/long_connection.h"
 #include "util/system/system_text.h"
 
 namespace dlcp::engine {
@@ -102,9 +102,7 @@ Status Visit::call_next() {
   called_ = steady_now();
   socket_ = Fd(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_.valid()) {
-    const int yes = 1;
-    (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    prepare_long_connection(socket_.get());
     if (::connect(socket_.get(), to.ai_addr, to.ai_addrlen) == 0 || errno == EINPROGRESS)
       return Unit{};
   }

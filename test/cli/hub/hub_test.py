@@ -145,6 +145,17 @@ class Serving(Words):
         self.assertEqual(hub.process.wait(20), 0)
         self.assertNotIn("cannot accept", hub.process.stderr.read())
 
+    @unittest.skipUnless(pathlib.Path("/proc/net/tcp").exists(), "the test reads TCP's timers there")
+    def test_an_idle_connection_is_probed_each_minute(self):
+        hub = Hub(self)
+        with socket.create_connection(("127.0.0.1", hub.port), 10) as caller:
+            self.assertTrue(caller.recv(1))
+            address = f"0100007F:{hub.port:04X}"
+            lines = map(str.split, pathlib.Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines())
+            (timer,) = [line[5] for line in lines if line[1] == address and line[3] == "01"]
+        self.assertEqual(timer[:3], "02:")  # keep-alive
+        self.assertLessEqual(int(timer[3:], 16) / os.sysconf("SC_CLK_TCK"), 60)
+
     def calls(self, hub, count):
         """That many connections, made while the hub is stopped."""
         hub.process.send_signal(signal.SIGSTOP)

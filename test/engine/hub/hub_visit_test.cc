@@ -2,6 +2,7 @@
 #include "engine/hub/hub_visit.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -103,6 +104,24 @@ void serve_one_rank(const Fd& listener) {
   if (decode_hub_join(read, kChallenge, kToken)) send(encode(HubAnswer{}, kChallenge, kToken));
 }
 
+// Of this process's connections to the port: after how many idle seconds TCP sends probes.
+std::vector<int> idle_before_probes(std::uint16_t port) {
+  std::vector<int> seconds;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
+        peer.sin_family != AF_INET || ntohs(peer.sin_port) != port)
+      continue;
+    int idle = 0, probes = 0;
+    size = sizeof idle;
+    ::getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &size);
+    ::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &probes, &size);
+    seconds.push_back(probes != 0 ? idle : 1 << 20);
+  }
+  return seconds;
+}
+
 Result<VisitedHubs> visit(std::uint16_t port, Duration timeout) {
   const HubPlace place{test::kTwoAddresses, port};
   return visit_hubs({&place, 1}, join(), kToken, timeout);
@@ -118,6 +137,9 @@ TEST_CASE("if a hub's first address refuses, the next one is called") {
   hub.join();
   REQUIRE(visited.ok());
   CHECK(visited->peers.size() == 1);
+  const auto idle = idle_before_probes(both.port);
+  REQUIRE(idle.size() == 1);
+  CHECK(idle[0] <= 120);
 }
 
 TEST_CASE("if a hub's first address is silent, the next one is called after half of the time") {

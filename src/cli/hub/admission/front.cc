@@ -1,7 +1,6 @@
 #include "cli/hub/admission/front.h"
 
 #include <fmt/format.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -84,9 +83,6 @@ void Front::accept() {
     Fd socket(::accept4(door_.socket.get(), &peer.any, &peer.size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.valid()) return pause_door(errno);
     const auto ip = datapath::ip_address_of(peer.any);
-    const int yes = 1;
-    (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     const std::uint64_t count = challenges_++;
     const engine::HubChallenge challenge{wire::draw(door_.random, 2 * count),
                                          wire::draw(door_.random, 2 * count + 1)};

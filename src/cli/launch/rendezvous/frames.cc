@@ -1,7 +1,5 @@
 #include "cli/launch/rendezvous/frames.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -12,27 +10,7 @@ namespace dlcp::cli {
 
 namespace {
 constexpr std::uint32_t kLongest = 64 << 20;
-// A TCP connection seldom detects that the MTU of its path has shrunk if no ICMP message says so.
-// Segments of RFC 9293's default size fit nearly every path.
-constexpr int kSegmentBytes = 536;
-// A host that vanishes closes no connection. Probes end it after two minutes of silence.
-constexpr int kSilentSeconds = 60;
-constexpr int kProbeSeconds = 10;
-constexpr int kProbes = 6;
-// While sent data is unacknowledged, the system sends no probes, so this limit applies.
-constexpr unsigned kUnackedMs = 120'000;
 }  // namespace
-
-void prepare_for_frames(int fd) {
-  const int one = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &kSegmentBytes, sizeof kSegmentBytes);
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kSilentSeconds, sizeof kSilentSeconds);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeSeconds, sizeof kProbeSeconds);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnackedMs, sizeof kUnackedMs);
-}
 
 bool write_frame(int fd, FrameType type, const std::string& body) {
   const auto length = static_cast<std::uint32_t>(body.size() + 1);

@@ -21,10 +21,6 @@ struct Frame {
   std::string body;
 };
 
-// Prepares a TCP socket for frames, before it connects or listens: short segments, sent at once,
-// and an end after two minutes without a sign of the other host.
-void prepare_for_frames(int fd);
-
 // Returns false if the other side has closed the connection.
 bool write_frame(int fd, FrameType type, const std::string& body);
 

@@ -11,6 +11,7 @@
 
 #include "cli/launch/bench_error.h"
 #include "cli/launch/clock.h"
+#include "util/system/long_connection.h"
 #include "util/system/system_text.h"
 #include "util/text/printable.h"
 
@@ -26,7 +27,7 @@ Fd listen_on(int port) {
   const bool v6 = fd.valid();
   if (!v6) fd = Fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  prepare_for_frames(fd.get());  // the accepted connections inherit these settings
+  prepare_long_connection(fd.get());
   sockaddr_in6 any6{};
   any6.sin6_family = AF_INET6;
   any6.sin6_port = htons(static_cast<std::uint16_t>(port));

@@ -17,6 +17,7 @@
 #include "cli/launch/rendezvous/frames.h"
 #include "cli/launch/rendezvous/gathering.h"
 #include "util/system/host_name.h"
+#include "util/system/long_connection.h"
 #include "util/system/system_text.h"
 #include "util/text/host_port.h"
 #include "util/text/printable.h"
@@ -90,7 +91,7 @@ void check_host(const World& world) {
 Fd connect_to(const addrinfo* addresses, std::string& why) {
   for (const addrinfo* a = addresses; a != nullptr; a = a->ai_next) {
     Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    prepare_for_frames(fd.get());
+    prepare_long_connection(fd.get());
     // An address that does not answer must not use up the time of the next ones.
     constexpr timeval kPatience{2, 0}, kNone{0, 0};
     setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
