@@ -30,7 +30,7 @@ class Visit {
   // Calls the first address of the hub's host. Each one but the last has an equal share of
   // `timeout` to answer.
   Status call(Duration timeout);
-  // Calls the next address if the current one has had its share of the time.
+  // Calls the next address if the current one has had its share of the time for its first message.
   Status check_time(Time now);
   // Makes all progress that is possible now; true once the hub has accepted the rank.
   Result<bool> advance();
@@ -53,7 +53,7 @@ class Visit {
   Fd take() { return std::move(socket_); }
 
  private:
-  enum class Stage : std::uint8_t { kCalling, kChallenged, kAsked, kDone };
+  enum class Stage : std::uint8_t { kCalling, kChallenged, kAsked, kDone };  // in this order
 
   Status call_next();
   Status on_frame();
@@ -97,6 +97,8 @@ Status Visit::call(Duration timeout) {
 // An error counts only if it is that of the last address.
 Status Visit::call_next() {
   const addrinfo& to = *std::exchange(next_, next_->ai_next);
+  stage_ = Stage::kCalling;
+  read_.clear();
   const auto ip = datapath::ip_address_of(*to.ai_addr);
   address_ = ip ? to_string(*ip) : place_.host;
   called_ = steady_now();
@@ -110,7 +112,8 @@ Status Visit::call_next() {
 }
 
 Status Visit::check_time(Time now) {
-  const bool is_late = stage_ == Stage::kCalling && next_ != nullptr && now - called_ >= patience_;
+  const bool has_asked = stage_ > Stage::kChallenged;
+  const bool is_late = !has_asked && next_ != nullptr && now - called_ >= patience_;
   return is_late ? call_next() : Unit{};
 }
 

@@ -151,6 +151,14 @@ TEST_CASE("if a hub's first address is silent, the next one is called after half
   CHECK(visited.ok());
 }
 
+TEST_CASE("if a program at a hub's first address sends nothing, the next address is called") {
+  BothAddresses both;  // the kernel accepts connections at both
+  std::thread hub([&] { serve_one_rank(both.second); });
+  const auto visited = visit(both.port, 2s);
+  hub.join();
+  CHECK(visited.ok());
+}
+
 TEST_CASE("if all addresses of a hub are silent, the error names the last one") {
   BothAddresses both;
   const auto callers = std::pair(fill(kFirst, both.port), fill(kSecond, both.port));
