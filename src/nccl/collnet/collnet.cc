@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "collective/reduce/element.h"
 #include "nccl/collnet/group_comm.h"
@@ -75,6 +76,23 @@ Result<bool> finished_call(GroupComm& comm, std::uint64_t call) {
   return finished;
 }
 
+// Like guarded(). An exception ends the group: the other ranks would wait without limit for this
+// one, whose helper threads still answer them.
+template <class Function>
+ResultCode guarded_in(GroupComm& comm, const char* name, Function&& function) noexcept {
+  return guarded(
+      name,
+      [&] {
+        try {
+          return std::forward<Function>(function)();
+        } catch (...) {
+          comm.group->fail(
+              {ErrorCode::kInternal, "an all-reduce ended with an internal error", ""});
+          throw;
+        }
+      });
+}
+
 }  // namespace
 
 ResultCode reduce_support(int type, int op, int* supported) noexcept {
@@ -123,44 +141,41 @@ ResultCode deregister_memory(void* group, void* opaque) noexcept {
 
 ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count, int type, int op,
                       void*, void*, void** request) noexcept {
-  return guarded(
-      "iallreduce",
-      [&] {
-        *request = nullptr;
-        if (!collective::can_reduce(type, op) || count == 0)
-          return refuse(
-              {ErrorCode::kInvalidUsage,
-               fmt::format("iallreduce of {} elements of type {} with operation {} is not "
-                           "supported",
-                           count, type, op),
-               "reduceSupport reports the supported types and operations"});
-        auto& comm = *static_cast<GroupComm*>(opaque);
-        const auto data_type = static_cast<collective::DataType>(type);
-        const std::size_t bytes = count * collective::bytes_of(data_type);
-        const CallPart part = part_of(comm, bytes, type);
-        const collective::Call call{.input = {static_cast<std::byte*>(input), bytes},
-                                    .result = {static_cast<std::byte*>(result), bytes},
-                                    .real_bytes = part.bytes,
-                                    .type = data_type,
-                                    .op = static_cast<collective::ReduceOp>(op),
-                                    .tensor = part.reduction};
-        const auto started = start_call(comm, call);
-        if (!started) {
-          comm.group->take_unlogged_failure();  // it is logged here
-          return refuse(started.error());
-        }
-        if (started.value()) {
-          GroupRequest& made = free_request(comm);
-          made.call = *started.value();
-          made.bytes = bytes;
-          ++comm.calls;
-          comm.bytes += bytes;
-          comm.data += part.bytes;
-          comm.part.reset();
-          *request = &made;
-        }
-        return ResultCode::kSuccess;
-      });
+  auto& comm = *static_cast<GroupComm*>(opaque);
+  return guarded_in(comm, "iallreduce", [&] {
+    *request = nullptr;
+    if (!collective::can_reduce(type, op) || count == 0)
+      return refuse({ErrorCode::kInvalidUsage,
+                     fmt::format("iallreduce of {} elements of type {} with operation {} is not "
+                                 "supported",
+                                 count, type, op),
+                     "reduceSupport reports the supported types and operations"});
+    const auto data_type = static_cast<collective::DataType>(type);
+    const std::size_t bytes = count * collective::bytes_of(data_type);
+    const CallPart part = part_of(comm, bytes, type);
+    const collective::Call call{.input = {static_cast<std::byte*>(input), bytes},
+                                .result = {static_cast<std::byte*>(result), bytes},
+                                .real_bytes = part.bytes,
+                                .type = data_type,
+                                .op = static_cast<collective::ReduceOp>(op),
+                                .tensor = part.reduction};
+    const auto started = start_call(comm, call);
+    if (!started) {
+      comm.group->take_unlogged_failure();  // it is logged here
+      return refuse(started.error());
+    }
+    if (started.value()) {
+      GroupRequest& made = free_request(comm);
+      made.call = *started.value();
+      made.bytes = bytes;
+      ++comm.calls;
+      comm.bytes += bytes;
+      comm.data += part.bytes;
+      comm.part.reset();
+      *request = &made;
+    }
+    return ResultCode::kSuccess;
+  });
 }
 
 ResultCode flush(void*, void*, int, void*, void** request) noexcept {
@@ -173,24 +188,22 @@ ResultCode flush(void*, void*, int, void*, void** request) noexcept {
 }
 
 ResultCode test(void* opaque, int* done, int* bytes) noexcept {
-  return guarded(
-      "test",
-      [&] {
-        *done = 0;
-        if (opaque == nullptr) return ResultCode::kInvalidArgument;
-        auto& request = *static_cast<GroupRequest*>(opaque);
-        const auto finished = finished_call(*request.group, request.call);
-        if (!finished) {
-          if (const auto why = request.group->group->take_unlogged_failure()) refuse(*why);
-          return code_of(finished.error().code);
-        }
-        if (finished.value()) {
-          *done = 1;
-          if (bytes != nullptr) *bytes = static_cast<int>(request.bytes);
-          request.free = true;
-        }
-        return ResultCode::kSuccess;
-      });
+  *done = 0;
+  if (opaque == nullptr) return ResultCode::kInvalidArgument;
+  auto& request = *static_cast<GroupRequest*>(opaque);
+  return guarded_in(*request.group, "test", [&] {
+    const auto finished = finished_call(*request.group, request.call);
+    if (!finished) {
+      if (const auto why = request.group->group->take_unlogged_failure()) refuse(*why);
+      return code_of(finished.error().code);
+    }
+    if (finished.value()) {
+      *done = 1;
+      if (bytes != nullptr) *bytes = static_cast<int>(request.bytes);
+      request.free = true;
+    }
+    return ResultCode::kSuccess;
+  });
 }
 
 }  // namespace dlcp::nccl::collnet
