@@ -171,6 +171,11 @@ bool Endpoint::reads_payloads(ConnectionId connection) const {
   return sending != nullptr && sending->reads_payloads();
 }
 
+bool Endpoint::peer_has_closed(ConnectionId connection) const {
+  const SendStream* sending = parts_->sender(connection);
+  return sending != nullptr && sending->peer_closed();
+}
+
 bool Endpoint::has_sendable(ConnectionId connection) const {
   const SendStream* sending = parts_->sender(connection);
   return sending != nullptr && sending->has_sendable();

@@ -58,6 +58,7 @@ class Endpoint {
   // The receiving side of the next connection to the listener, or nullopt if there is none.
   std::optional<ConnectionId> accept(ListenerId listener);
   ConnectionState state(ConnectionId connection) const;
+  bool peer_has_closed(ConnectionId connection) const;  // of a sender: it receives no more
 
   // Messages match in order: the k-th send with the peer's k-th receive. False: too many requests
   // are outstanding, or the connection is not open yet; try again later. Memory must stay valid
@@ -75,7 +76,7 @@ class Endpoint {
   bool has_in_flight(ConnectionId connection) const;  // or others that send to the same peer have
 
   // Returns at once. The memory of unfinished requests is not accessed any more; if there were any,
-  // the peer is told that the connection was aborted.
+  // and leave() was not called, the peer is told that the connection was aborted.
   void close(Time now, ConnectionId connection);
   // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
@@ -105,9 +106,8 @@ class Endpoint {
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 
-  // Counts both sides, including connections that are not accepted or have not started.
-  std::size_t connection_count() const;
-  Counters counters() const;  // of all contexts
+  std::size_t connection_count() const;  // of both sides, also if not accepted or not started
+  Counters counters() const;             // of all contexts
   Counters counters(ContextId context) const;
   std::vector<PathState> path_states() const;  // of all sending connections
   const Config& config() const;

@@ -53,6 +53,8 @@ class AllReduce {
   virtual bool busy() const = 0;
   // True if no message is pending and no posted message is outstanding.
   virtual bool idle() const = 0;
+  // The same, except for messages from others on which nothing depends after leave().
+  virtual bool delivered() const { return idle(); }
 
   virtual Blocks blocks() const { return {}; }
   // Describes the error if ranks started different calls; no result of this group is valid then.

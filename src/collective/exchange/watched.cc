@@ -26,15 +26,14 @@ std::size_t Watched::staging_needed(const Call& call) const {
 }
 
 std::optional<std::uint64_t> Watched::start(const Call& call) {
-  if (call.input.empty()) {
-    if (call.tensor == kGoOn)
-      go_on();
-    else if (!pause())
-      return std::nullopt;
-    return kPauseNumber;
-  }
+  if (call.input.empty()) return pause() ? std::optional(kPauseNumber) : std::nullopt;
   go_on();
   return inner_->start(call);
+}
+
+void Watched::leave() {
+  go_on();
+  inner_->leave();
 }
 
 bool Watched::finished(std::uint64_t call) const {

@@ -23,11 +23,9 @@ namespace dlcp::collective {
 class Watched final : public AllReduce {
  public:
   using Make = std::function<std::unique_ptr<AllReduce>(std::span<std::byte> staging)>;
-  // Calls that reduce nothing: their input is empty, and `tensor` is one of these values. A pause
-  // never finishes; a query for it returns the group's error once the group has failed. It starts
-  // only after all messages of the previous pause have arrived.
-  static constexpr std::uint64_t kPause = 1;
-  static constexpr std::uint64_t kGoOn = 2;  // also implied by the next call
+  // The number of a pause: a call without input, which ends with the next call or leave(). It never
+  // finishes; a query for it returns the group's error once the group has failed. It starts only
+  // after all messages of the previous pause have arrived.
   static constexpr std::uint64_t kPauseNumber = std::uint64_t{1} << 63;
 
   // `staging` must outlive this object. The inner algorithm of `make` gets the part that watching
@@ -37,7 +35,7 @@ class Watched final : public AllReduce {
   std::size_t staging_needed(const Call& call) const override;
   std::optional<std::uint64_t> start(const Call& call) override;
   std::size_t peers_at_once() const override { return inner_->peers_at_once(); }
-  void leave() override { inner_->leave(); }
+  void leave() override;
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;
   using AllReduce::on_done;
@@ -45,11 +43,13 @@ class Watched final : public AllReduce {
                std::span<const ByteRange> lost) override;
   bool work() override { return inner_->work(); }
   bool busy() const override { return inner_->busy() || !unposted_.empty(); }
-  // After a pause, the other ranks' answers must arrive before the group may be closed. During a
-  // pause, they arrive at an unknown time.
+  // Nothing depends on the answers of ranks that leave later.
+  bool delivered() const override {
+    return inner_->delivered() && unposted_.empty() && sends_out_ == 0;
+  }
+  // During a pause, the other ranks' answers arrive at an unknown time.
   bool idle() const override {
-    return inner_->idle() && unposted_.empty() && sends_out_ == 0 &&
-           (paused_ || receives_out_ == 0);
+    return inner_->idle() && delivered() && (paused_ || receives_out_ == 0);
   }
   Blocks blocks() const override { return inner_->blocks(); }
   const std::string& disagreement() const override {

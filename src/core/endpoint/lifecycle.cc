@@ -152,11 +152,11 @@ void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed::End> end) {
 void Lifecycle::close(Time now, Slot& slot) {
   commons_.placements.clear();
   slot.held_by_user = false;
-  const auto end_of = [](const auto& connection) -> std::optional<Departed::End> {
+  const auto end_of = [&slot](const auto& connection) -> std::optional<Departed::End> {
     using Kind = Departed::Kind;
     const auto peer = Departed::peer_of(connection);
     if (peer.token == 0) return std::nullopt;  // the peer has never answered
-    if (connection.unfinished())
+    if (connection.unfinished() && !slot.is_leaving)
       return Departed::End{Kind::kReset, peer, "the connection was aborted"};
     const Kind kind = connection.peer_closed() ? Kind::kConfirmed : Kind::kClosed;
     return Departed::End{kind, peer, {}, connection.completed()};

@@ -16,6 +16,9 @@ namespace {
 constexpr int kBlocksPerStep = 4;      // reduced before the network is served again
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may complete out of order
 constexpr Duration kDrainsFor = 5s;    // enough for a live peer
+// After all messages of this rank have arrived. What the others sent until then arrives within this
+// time, even if it is sent again.
+constexpr Duration kCrossesFor = 1s;
 
 }  // namespace
 
@@ -153,7 +156,9 @@ void Group::drive() {
 void Group::harvest(Line& line) {
   std::size_t passed = 0;
   for (auto posted = line.posted.begin(); posted != line.posted.end() && passed < kLookAhead;) {
-    const auto state = posted->request->state.load(std::memory_order_acquire);
+    Request* const request = posted->request;
+    const auto state =
+        request == nullptr ? Request::State::kDone : request->state.load(std::memory_order_acquire);
     if (state == Request::State::kPending) {
       ++posted;
       ++passed;
@@ -165,7 +170,7 @@ void Group::harvest(Line& line) {
       return;
     }
     Request::Outcome outcome;
-    line.link.engine->test(*posted->request, outcome);
+    if (request != nullptr) line.link.engine->test(*request, outcome);
     const collective::Transfer done = posted->transfer;
     posted = line.posted.erase(posted);
     ++moved_;
@@ -184,6 +189,10 @@ bool Group::post(const collective::Transfer& transfer) {
        !orders_[links_.way(at)].admits(&line, exchange_->peers_at_once(), has_sendable)) ||
       (gate_.admits && !gate_.admits(transfer)))
     return false;
+  if (leaves_ && transfer.sends && line.link.engine->peer_has_closed(*line.link.connection)) {
+    line.posted.push_back({nullptr, transfer});  // the peer has left first, and does not need it
+    return true;
+  }
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   const core::Licence licence = direct_licence(transfer);
   auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory, licence)
@@ -232,9 +241,10 @@ void Group::release_memory(const Memory& registered) {
 }
 
 void Group::drain() {
-  const Time end = steady_now() + kDrainsFor;
+  const Time begun = steady_now();
   constexpr timespec kPause{0, 50'000};
-  while (!exchange_->idle() && !failed_ && steady_now() < end) {
+  while (!exchange_->idle() && !failed_ &&
+         steady_now() - begun < (exchange_->delivered() ? kCrossesFor : kDrainsFor)) {
     drive();
     nanosleep(&kPause, nullptr);
   }
@@ -247,14 +257,19 @@ bool Group::close() {
   if (aborted) {
     give_up(engine::aborted());
   } else {
+    leaves_ = true;
     exchange_->leave();
     drain();
-    if (!exchange_->idle()) {
+    if (!exchange_->delivered()) {
       give_up({ErrorCode::kRemote,
                "the communicator was closed, but some ranks had not received its last results",
                "either they stopped, or the network is too slow"});
       aborted = true;
     }
+  }
+  if (!aborted) {
+    for (const Line& line : lines_)
+      if (!line.posted.empty()) line.link.engine->forgo_receives(*line.link.connection);
   }
   closed_ = true;
   count_callers(-static_cast<int>(calls_.size()));

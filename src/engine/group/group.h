@@ -81,7 +81,7 @@ class Group final : collective::Mesh {
  private:
   using Lane = collective::Transfer::Lane;
   struct Posted {
-    Request* request = nullptr;
+    Request* request = nullptr;  // null: not sent, because the peer has left
     collective::Transfer transfer;
   };
   struct Started {
@@ -114,7 +114,7 @@ class Group final : collective::Mesh {
   std::uint64_t moved_ = 0;     // messages and blocks completed
   std::optional<Error> failed_;
   bool is_logged_ = false;  // the failure
-  bool closed_ = false;
+  bool leaves_ = false, closed_ = false;
 };
 
 }  // namespace dlcp::engine

@@ -61,6 +61,20 @@ bool Engine::close(Connection* connection) {
   return aborted;
 }
 
+void Engine::forgo_receives(Connection& connection) {
+  end_placing(connection);
+  Hold hold(*this);
+  endpoint_.leave(connection.id);
+  endpoint_.close(hold.now(), connection.id);
+  end_permissions(datapath_->placer(), connection);
+  for (Request& request : connection.requests) {
+    if (request.state.load(std::memory_order_relaxed) != Request::State::kPending) continue;
+    pump_.forget(connection.id, request.memory);
+    if (request.waited_for) presence_.has_got();
+    request.state.store(Request::State::kFree, std::memory_order_relaxed);
+  }
+}
+
 void Engine::end(Time now, Connection& connection) {
   endpoint_.close(now, connection.id);
   failures_.end(connection,

@@ -206,6 +206,11 @@ bool Engine::has_sendable(const Connection& connection) {
   return endpoint_.has_sendable(connection.id);
 }
 
+bool Engine::peer_has_closed(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.peer_has_closed(connection.id);
+}
+
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
   // The first test after several sends drives a step, with which all their messages leave.

@@ -72,6 +72,7 @@ class Engine {
   Result<Request*> receive(Connection& connection, const Memory& buffer,
                            const core::Licence& licence = {});
   bool has_sendable(const Connection& connection);  // see core::Endpoint
+  bool peer_has_closed(const Connection& connection);
   bool drive();                  // one bounded step; false if another thread is driving one
   void count_callers(int more);  // callers that wait for the completion of several requests
   // Drives a step if the request is still pending. Do not use the request after kDone.
@@ -84,6 +85,8 @@ class Engine {
   Result<Request*> flush_gpu(Connection& connection, const Memory& memory);
   // After it returns, nothing accesses the memory. A connection that still used it has failed.
   void release_memory(Connection& connection, const Memory& registered);
+  // The connection must be closed next. Its posted receives, and later messages, are not needed.
+  void forgo_receives(Connection& connection);
   // Frees the connection and its requests. True if it had failed or had outstanding requests.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error, bool pass_on = false);

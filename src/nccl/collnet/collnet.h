@@ -28,7 +28,8 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
 // switch three times as long plus 10 s. The resolution of names takes time in addition. Closes the
 // listener on failure, because NCCL does not.
 ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void** group) noexcept;
-// Waits up to 5 s until the other ranks have received this rank's results.
+// Waits up to 5 s until the other ranks have received this rank's results, and after sums in a
+// switch up to 1 s until they close the group, too.
 ResultCode close_group(void* group) noexcept;
 ResultCode close_listen(void* listen_comm) noexcept;
 

@@ -184,7 +184,7 @@ bool SwitchGroup::start_by_switch(Entry& entry, Time now) {
     entry.done = true;
     return true;
   }
-  if (!watched_ && !turn_group(collective::Watched::kPause)) return false;
+  if (!watched_ && !pause_group()) return false;
   if (!line_->start(floats_of(entry.call), floats_of_result(entry.call), now)) {
     fail_here({ErrorCode::kInternal, "the switch's worker rejected a call",
                "this is a bug of DLCP; please report "
@@ -211,14 +211,11 @@ bool SwitchGroup::start_by_group(Entry& entry) {
   return true;
 }
 
-bool SwitchGroup::turn_group(std::uint64_t which) {
-  collective::Call call;
-  call.tensor = which;
-  const auto turned = group_.start(call);
-  if (!turned) fail(turned.error());
-  const bool starts = turned && turned.value();
-  if (starts) watched_ = which == collective::Watched::kPause;
-  return starts;
+bool SwitchGroup::pause_group() {
+  const auto paused = group_.start({});
+  if (!paused) fail(paused.error());
+  watched_ = paused && paused.value();
+  return watched_;
 }
 
 void SwitchGroup::fail(const Error& why) {
@@ -245,11 +242,7 @@ bool SwitchGroup::close() {
   closed_ = true;
   const bool unfinished =
       failed_ || std::ranges::any_of(entries_, [](const Entry& entry) { return !entry.done; });
-  if (unfinished)
-    fail_here(engine::aborted());
-  else if (watched_)
-    turn_group(collective::Watched::kGoOn);
-  watched_ = false;
+  if (unfinished) fail_here(engine::aborted());
   group_.release_memory(
       {reinterpret_cast<std::byte*>(votes_), sizeof votes_, static_cast<const void*>(votes_)});
   fail({ErrorCode::kInternal, "the communicator's direct exchange is closed", ""});

@@ -81,7 +81,7 @@ class SwitchGroup {
   void start_what_may();
   bool start_by_switch(Entry& entry, Time now);
   bool start_by_group(Entry& entry);
-  bool turn_group(std::uint64_t which);  // false: try again later
+  bool pause_group();  // false: try again later
   void fail(const Error& why);
   void fail_here(const Error& why);
 

@@ -29,11 +29,7 @@ Group group_of(std::uint32_t ranks, std::uint64_t seed) {
       kStaging, seed);
 }
 
-Call turn(std::uint64_t which) {
-  Call call;
-  call.tensor = which;
-  return call;
-}
+const Call kPause;
 
 using Vectors = std::vector<std::vector<std::int32_t>>;
 
@@ -70,8 +66,8 @@ TEST_CASE("calls before, between and after pauses are correct") {
     check_sum(group, ranks, 1000);
     for (int round = 0; round < 4; ++round) {
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        CHECK(group.rank(rank).start(turn(Watched::kPause)) == Watched::kPauseNumber);
-        CHECK(group.rank(rank).start(turn(Watched::kPause)) == Watched::kPauseNumber);  // once
+        CHECK(group.rank(rank).start(kPause) == Watched::kPauseNumber);
+        CHECK(group.rank(rank).start(kPause) == Watched::kPauseNumber);  // once
       }
       group.finish();
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -82,28 +78,32 @@ TEST_CASE("calls before, between and after pauses are correct") {
       check_sum(group, ranks, 300);
       check_sum(group, ranks, 77);
     }
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    group.finish();
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      CHECK(group.rank(rank).idle());
       CHECK(group.rank(rank).disagreement().empty());
+    }
   }
 }
 
 TEST_CASE(
-    "in a pause a receive is posted for every other rank, and the next call completes all of "
-    "them") {
+    "in a pause a receive is posted for every other rank, and each rank that leaves completes its "
+    "own") {
   auto group = group_of(3, 1);
   const auto before = group.messages();
   for (std::uint32_t rank = 0; rank < 3; ++rank)
-    group.rank(rank).start(turn(Watched::kPause));
+    group.rank(rank).start(kPause);
   group.finish();
   CHECK(group.messages() == before);
-  group.rank(0).start(turn(Watched::kGoOn));
-  CHECK_FALSE(group.rank(0).idle());
+  group.rank(0).leave();
+  CHECK_FALSE(group.rank(0).delivered());
   group.finish();
   CHECK(group.messages() == before + 2);
+  CHECK(group.rank(0).delivered());
   CHECK_FALSE(group.rank(0).idle());  // the others have not answered yet
   CHECK_FALSE(group.rank(0).busy());
   for (std::uint32_t rank = 1; rank < 3; ++rank)
-    group.rank(rank).start(turn(Watched::kGoOn));
+    group.rank(rank).leave();
   group.finish();
   CHECK(group.messages() == before + 6);
   for (std::uint32_t rank = 0; rank < 3; ++rank)
@@ -117,7 +117,7 @@ TEST_CASE("a pause does not begin before all messages of the previous one have a
     auto group = group_of(ranks, seed);
     for (int round = 0; round < 4; ++round) {
       for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        while (!group.rank(rank).start(turn(Watched::kPause)))
+        while (!group.rank(rank).start(kPause))
           REQUIRE(group.step());
       group.finish();
       check_sum(group, ranks, 1);  // may finish before some messages that ended the pause arrive
@@ -126,14 +126,19 @@ TEST_CASE("a pause does not begin before all messages of the previous one have a
       CHECK(group.rank(rank).disagreement().empty());
   }
   auto group = group_of(2, 1);
-  group.rank(0).start(turn(Watched::kPause));
-  group.rank(1).start(turn(Watched::kPause));
-  group.rank(0).start(turn(Watched::kGoOn));
-  group.finish();
-  CHECK_FALSE(group.rank(0).start(turn(Watched::kPause)));
-  group.rank(1).start(turn(Watched::kGoOn));
-  group.finish();
-  CHECK(group.rank(0).start(turn(Watched::kPause)));
+  group.rank(0).start(kPause);
+  group.rank(1).start(kPause);
+  std::int32_t value = 1, sums[2];
+  Call call;
+  call.input = std::as_bytes(std::span(&value, 1));
+  call.real_bytes = sizeof value;
+  call.type = DataType::kInt32;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    call.result = std::as_writable_bytes(std::span(&sums[rank], 1));
+    group.rank(rank).start(call);
+    group.finish();
+    CHECK(group.rank(0).start(kPause).has_value() == (rank == 1));
+  }
 }
 
 TEST_CASE("a message of a rank that has not paused is detected") {
@@ -145,7 +150,7 @@ TEST_CASE("a message of a rank that has not paused is detected") {
     std::vector<Transfer> transfers;
   } connections;
   auto group = group_of(2, 1);
-  group.rank(0).start(turn(Watched::kPause));
+  group.rank(0).start(kPause);
   group.rank(0).post_to(connections);
   REQUIRE(connections.transfers.size() == 1);
   const Transfer& receive = connections.transfers[0];
@@ -157,7 +162,7 @@ TEST_CASE("a message of a rank that has not paused is detected") {
 
 TEST_CASE("the receives of pauses use part of the staging") {
   auto group = group_of(4, 1);
-  CHECK(group.rank(0).staging_needed(turn(Watched::kPause)) == 4096);
+  CHECK(group.rank(0).staging_needed(kPause) == 4096);
   std::vector<std::byte> memory(100'000);
   Call call;
   call.input = memory;

@@ -83,18 +83,24 @@ TEST_CASE("ranks that end after sums in the switch abort no connection, in any o
   for (std::size_t rank = 0; rank < 3; ++rank)
     REQUIRE(calls.start(rank, floats.call(rank)));
   REQUIRE(calls.finish());
-  std::atomic<int> aborted{0};
+  take_log();
+  std::atomic<int> aborted{0}, late{0};
+  const dlcp::Duration apart = GENERATE(0ms, 200ms, 6s);
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
-      std::this_thread::sleep_for(rank * 200ms);
+      std::this_thread::sleep_for(rank * apart / 2);
+      const auto begun = std::chrono::steady_clock::now();
       aborted += ranks.comm(rank).by_switch->close() ? 1 : 0;
       aborted += ranks.comm(rank).group->close() ? 1 : 0;
+      late += std::chrono::steady_clock::now() - begun > 2s ? 1 : 0;
     });
   }
   for (auto& thread : threads)
     thread.join();
   CHECK(aborted == 0);
+  CHECK(late == 0);
+  CHECK_THAT(take_log(), !Contains("the peer"));
 }
 
 TEST_CASE("bytes behind a tensor's end are not summed, and a call without data completes") {
