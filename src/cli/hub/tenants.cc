@@ -32,8 +32,7 @@ bool read_limit(const std::string& word, Tenant& tenant) {
   }
   if (name == "gbit") {
     const auto rate = parse_number(value);
-    tenant.gbit_per_s = rate.value_or(0);
-    tenant.rate.set(tenant.gbit_per_s * 1e9 / 8);
+    tenant.rate.set(rate.value_or(0) * 1e9 / 8);
     return rate && *rate > 0;
   }
   const auto jobs = parse_count(value);

@@ -42,8 +42,7 @@ struct Tenant {
   wire::Key token;  // zero: not required
   std::uint64_t memory_max = std::numeric_limits<std::uint64_t>::max();
   std::uint32_t jobs_max = std::numeric_limits<std::uint32_t>::max();
-  double gbit_per_s = 0;  // of contributions; 0: unlimited
-  RateShare rate;
+  RateShare rate;  // of contributions
 
   // Current and past use; only the front accesses it.
   std::uint64_t memory = 0;

@@ -199,7 +199,7 @@ bool Group::post(const collective::Transfer& transfer) {
                                : line.link.engine->receive(*line.link.connection, memory, licence);
   if (!posted) {
     failed_ = posted.error();
-    is_logged_ = line.link.connection->failed.load();
+    is_logged_ = true;
     return false;
   }
   if (posted.value() == nullptr) return false;

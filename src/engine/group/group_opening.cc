@@ -290,8 +290,8 @@ void GroupOpening::check_time() {
   const bool waits_for_others = stage_ == Stage::kMeeting || stage_ == Stage::kReporting;
   if (!error_ && waits_for_others && steady_now() - began_ >= plan_.timeout) {
     fail({ErrorCode::kRemote,
-          fmt::format("{} within {} s", missing(),
-                      std::chrono::duration_cast<std::chrono::seconds>(plan_.timeout).count()),
+          fmt::format("{} within {:g} s", missing(),
+                      std::chrono::duration<double>(plan_.timeout).count()),
           "see their logs; DLCP_COLLNET_TIMEOUT sets the time limit"});
   }
 }

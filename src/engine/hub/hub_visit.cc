@@ -42,10 +42,10 @@ class Visit {
   }
   // For when the time for all hubs is over.
   Error late(Duration timeout) const {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+    const auto seconds = std::chrono::duration<double>(timeout).count();
     const char* const what =
         stage_ == Stage::kCalling ? "no answer from" : "no reply on the connection to";
-    return named(fmt::format("{} {} within {} s", what, address_, seconds),
+    return named(fmt::format("{} {} within {:g} s", what, address_, seconds),
                  "see its log, or raise DLCP_COLLNET_TIMEOUT, which is twice this time");
   }
   bool is_in() const { return stage_ == Stage::kDone; }

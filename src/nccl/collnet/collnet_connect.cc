@@ -348,11 +348,14 @@ ResultCode close_group(void* opaque) noexcept {
           comm->leases.leave();
           if (comm->by_switch != nullptr) {
             const auto counts = comm->by_switch->counts();
+            const auto& packets = comm->by_switch->packets();
             say({engine::LogLevel::kInfo,
                  fmt::format("switch {}: {} calls, {} more rejected because of their values, {} of "
-                             "other kinds",
+                             "other kinds; {} packets, {} of them repeated; {} answers late or of "
+                             "another job, {} with wrong exponents",
                              comm->by_switch->switch_name(), counts.by_switch, counts.refused,
-                             counts.otherwise - counts.refused)});
+                             counts.otherwise - counts.refused, packets.sent, packets.repeated,
+                             packets.dropped, packets.unsound)});
           }
           say({engine::LogLevel::kInfo,
                fmt::format("direct exchange: {} calls with {} bytes, {} of them data", comm->calls,

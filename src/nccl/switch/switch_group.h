@@ -55,6 +55,7 @@ class SwitchGroup {
 
   const std::string& switch_name() const { return line_->name(); }
   Counts counts();
+  const collective::SwitchWorker::Counts& packets() const { return line_->counts(); }
   std::string take_change();  // why no sum uses the switch; returned once
 
  private:

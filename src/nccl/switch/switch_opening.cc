@@ -169,8 +169,8 @@ Status SwitchOpening::exchange(const collective::Call& call, Duration within) {
     if (done.value()) return Unit{};
   }
   const Error late =
-      not_used(fmt::format("rank {} has not received the reports of all ranks within {} s", rank_,
-                           std::chrono::duration_cast<std::chrono::seconds>(within).count()),
+      not_used(fmt::format("rank {} has not received the reports of all ranks within {:g} s", rank_,
+                           std::chrono::duration<double>(within).count()),
                "see the logs of all ranks; DLCP_COLLNET_TIMEOUT sets the time limit");
   group_.fail(late);
   return late;

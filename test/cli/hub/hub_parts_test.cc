@@ -42,7 +42,10 @@ TEST_CASE("tenants have names, tokens and limits") {
   CHECK(tenants[0]->name == "team-a");
   CHECK(tenants[0]->token == wire::Key{1, 2});
   CHECK(tenants[0]->memory_max == std::uint64_t{4} << 30);
-  CHECK(tenants[0]->gbit_per_s == 2.5);
+  CHECK(tenants[0]->rate.has_credit(Time{1s}));  // 5 ms of 2.5 Gbit/s
+  tenants[0]->rate.spend(31'250'000);
+  CHECK_FALSE(tenants[0]->rate.has_credit(Time{1s + 94ms}));
+  CHECK(tenants[0]->rate.has_credit(Time{1s + 96ms}));
   CHECK(tenants[0]->jobs_max == 3);
   CHECK(tenants[1]->name == "default");
   CHECK(tenants[1]->jobs_max > 1000);

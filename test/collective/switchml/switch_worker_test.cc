@@ -282,7 +282,7 @@ TEST_CASE("values without an encoding end the call after its first batch") {
 }
 
 TEST_CASE("a call without elements completes at once, and an in-place call is correct") {
-  SwitchWorker worker({1, 3, 64, 0, 1ms});
+  SwitchWorker worker({1, 3, 64});
   CHECK(worker.call() == Call::kNone);
   REQUIRE(worker.start({}, {}));
   CHECK(worker.call() == Call::kDone);

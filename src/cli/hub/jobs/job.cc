@@ -175,7 +175,7 @@ HubJob::Step HubJob::serve() {
                                            if (counts_for_rate(transfer))
                                              tenant_.rate.spend(transfer.memory.size());
                                          }});
-  counts_ = {exchange_->served().calls, exchange_->served().bytes, exchange_->blocks().partial};
+  counts_ = {exchange_->served().calls, exchange_->served().bytes};
   if (exchange_->all_left() && group_->idle()) return finish("");
   if (!served) return finish(served.error().what);
   return served.value() ? Step::kMoved : Step::kRests;

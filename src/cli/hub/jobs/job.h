@@ -26,7 +26,6 @@ class HubJob {
   struct Counts {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;  // of contributions
-    std::uint64_t partial = 0;
   };
 
   // `first`: of the rank that joined first; the others must agree with it. `tenant` must outlive
@@ -42,6 +41,8 @@ class HubJob {
 
   // Adds the rank. Returns the reason if it cannot join, else "".
   std::string seat(const engine::HubJoin& join);
+  // If the rank has died (not `in_order`), the job ends at once, unless another rank has already
+  // left in order. Then the data connections report the death within DLCP_PEER_TIMEOUT.
   void leave(std::uint32_t rank, bool in_order);
   // Ends the job because the hub ends.
   void end(const std::string& why);

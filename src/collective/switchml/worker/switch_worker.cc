@@ -7,11 +7,12 @@
 namespace dlcp::collective {
 namespace {
 
+constexpr Duration kFirstWait = 1ms;  // timeout until answer times are measured
+
 SwitchTerms in_range(SwitchTerms terms) {
   terms.workers = std::clamp(terms.workers, 1u, kSwitchWorkersMax);
   terms.slots = std::clamp(terms.slots, 1u, kSwitchSlotsMax);
   if (!is_switch_size(terms.values)) terms.values = 256;
-  terms.first_wait = std::clamp(terms.first_wait, Duration(1), Duration(1s));
   return terms;
 }
 
@@ -20,7 +21,7 @@ SwitchTerms in_range(SwitchTerms terms) {
 SwitchWorker::SwitchWorker(SwitchTerms terms)
     : terms_(in_range(terms)),
       packets_in_(terms_.slots),
-      repair_(terms_.slots, terms_.first_wait),
+      repair_(terms_.slots, kFirstWait),
       packet_(switch_packet_bytes(terms_.values)) {}
 
 bool SwitchWorker::start(std::span<const float> input, std::span<float> result) {

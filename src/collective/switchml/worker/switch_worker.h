@@ -28,7 +28,6 @@ struct SwitchTerms {
   unsigned slots = kSwitchSlotsUsual;  // at most those of the switch; the same on all workers
   unsigned values = 256;               // 64 or 256, as configured on the switch
   std::uint8_t job = 0;                // returned in answers; answers with another job are dropped
-  Duration first_wait = 1ms;           // timeout until answer times are measured
   std::uint32_t serial = 0;            // of the first packet; the same on all workers
 };
 
