@@ -68,6 +68,21 @@ TEST_CASE(
       });
 }
 
+TEST_CASE("a receiver that leaves closes in order although receives are posted") {
+  World world(small_world(2, 1));
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 5'000);
+  world.transfer(flow, 5'000, time_from_ns(1'000'000'000'000));
+  world.run_for(100ms);
+  REQUIRE(world.flow(flow).receives_done == 1);
+  CHECK_FALSE(world.endpoint(0).peer_has_closed(world.flow(flow).send_connection));
+  world.endpoint(1).leave(*world.flow(flow).receive_connection);
+  world.close_receiver(flow);
+  world.run_for(100ms);
+  CHECK_FALSE(world.flow(flow).send_error.has_value());
+  CHECK(world.endpoint(0).peer_has_closed(world.flow(flow).send_connection));
+}
+
 TEST_CASE("a peer that dies without a message counts as dead within the peer timeout") {
   for_each_seed(
       50,
