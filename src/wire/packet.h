@@ -55,7 +55,7 @@ inline HostAddress host_of(const EndpointAddress& address) {
 }
 
 // A local entropy value: with UDP the index of the source-port socket, with RoCE of the flow label
-// or queue pair. 0 .. DatapathLimits::paths - 1.
+// or queue pair. 0 .. datapath::Limits::paths - 1.
 using PathIndex = std::uint8_t;
 
 struct TxPacket {
@@ -75,7 +75,6 @@ struct TxPacket {
 struct RxPacket {
   std::span<const std::byte> bytes;  // one whole datagram (GRO buffers are divided before)
   Time arrived_at;                   // when the kernel or NIC received it
-  PathIndex path = 0;                // the local socket or queue pair that it arrived on
   Ecn ecn = Ecn::kNotEct;
   std::uint8_t dscp = 0;
   HostAddress source;  // reported by the network

@@ -50,7 +50,6 @@ class Cable {
       std::memcpy(slot.data.data(), packet.header.data(), packet.header_bytes);
       std::memcpy(slot.data.data() + packet.header_bytes, packet.payload.data(),
                   packet.payload.size());
-      slot.path = packet.path;
     }
     return taken;
   }
@@ -64,7 +63,6 @@ class Cable {
       out[i] = {};
       out[i].bytes = std::span(slot.data).first(slot.bytes);
       out[i].arrived_at = now;
-      out[i].path = slot.path;
     }
     return handed_out_;
   }
@@ -73,7 +71,6 @@ class Cable {
   struct Slot {
     std::array<std::byte, kSlotBytes> data;
     std::size_t bytes = 0;
-    wire::PathIndex path = 0;
   };
   std::mutex mutex_;
   std::vector<Slot> slots_{kSlots};

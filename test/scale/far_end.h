@@ -100,7 +100,6 @@ class FarEnd final : public datapath::Datapath {
     wire::RxPacket arrived{};
     arrived.bytes = {slot, packet.header_bytes + packet.payload.size()};
     arrived.arrived_at = now;
-    arrived.path = packet.path;
     return arrived;
   }
   void serve(Time now) {

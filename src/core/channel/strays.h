@@ -11,13 +11,20 @@
 
 namespace dlcp::core {
 
+// How the answer to a frame is sent: on the path that its sender chose, and without DSCP and ECN if
+// it came without them.
+struct AnswerWay {
+  wire::PathIndex path = 0;
+  bool unmarked = false;
+};
+
 class Strays {
  public:
   using Frame = std::variant<wire::Refuse, wire::CloseAck, wire::Welcome>;
 
   void push(const Frame& frame, const wire::Key& key, std::uint64_t sequence,
-            const wire::EndpointAddress& to, wire::PathIndex path, bool unmarked = false) {
-    if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path, unmarked});
+            const wire::EndpointAddress& to, const AnswerWay& way) {
+    if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, way});
   }
   // Writes as many as fit; addresses stay valid until the next call.
   std::size_t emit(FrameArena& arena, std::span<wire::TxPacket> out) {
@@ -27,8 +34,8 @@ class Strays {
     std::size_t count = 0;
     for (const Stray& stray : leaving_) {
       const auto emit_one = [&](const auto& frame) {
-        arena.emit(frame, stray.key, stray.sequence, stray.path, stray.to, out[count]);
-        out[count++].unmarked = stray.unmarked;
+        arena.emit(frame, stray.key, stray.sequence, stray.way.path, stray.to, out[count]);
+        out[count++].unmarked = stray.way.unmarked;
       };
       std::visit(emit_one, stray.frame);
     }
@@ -43,8 +50,7 @@ class Strays {
     wire::Key key;
     std::uint64_t sequence = 0;
     wire::EndpointAddress to;
-    wire::PathIndex path = 0;
-    bool unmarked = false;
+    AnswerWay way;
   };
 
   RingQueue<Stray> waiting_;

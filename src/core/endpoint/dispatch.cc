@@ -87,21 +87,21 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
   return taken;
 }
 
-[[gnu::cold]] void Dispatch::take_other(Time now, const wire::RxPacket& arrived) {
-  const auto head = wire::decode_head(arrived.bytes);
+[[gnu::cold]] void Dispatch::take_other(Time now, const wire::RxPacket& packet) {
+  const auto head = wire::decode_head(packet.bytes);
   if (!head) return drop(Counter::kDroppedMalformed);
   if (head->version != wire::kWireVersion) return drop(Counter::kDroppedVersion);
   // A control frame is answered on the path that its sender chose, not on the path it arrived on: a
   // peer may send all its paths to one port of this endpoint.
-  wire::RxPacket packet = arrived;
-  packet.path = static_cast<wire::PathIndex>(head->flags % commons_.config.paths);
+  const auto answer_path = static_cast<wire::PathIndex>(head->flags % commons_.config.paths);
   Slot* slot = slots_.find(head->destination);
-  if (head->type == wire::FrameType::kHello) return admission_.on_hello(now, slot, packet);
+  if (head->type == wire::FrameType::kHello)
+    return admission_.on_hello(now, slot, packet, answer_path);
   if (slot == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (slot->party.listener() != nullptr && head->type == wire::FrameType::kRefuse)
     return admission_.on_declined(*slot, packet);
 
-  const Arrival arrival{now, packet, head->type, *slot};
+  const Arrival arrival{now, packet, head->type, *slot, answer_path};
   if (slot->party.is_association()) return to_association(arrival);
   if (auto* departed = slot->party.departed()) return to_departed(arrival, *departed);
   auto* sending = slot->party.sender();
@@ -116,7 +116,7 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
                                         : to_receiver(arrival, *slot->party.receiver());
   if (!sound) drop(Counter::kDroppedUnexpected);
   const bool again = head->type == wire::FrameType::kWelcome;
-  if (sound && sending != nullptr && !again) sending->association().heard_on(packet.path);
+  if (sound && sending != nullptr && !again) sending->association().heard_on(answer_path);
   lifecycle_.follow_up(now, *slot);
 }
 
@@ -147,7 +147,7 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
     stream.move_to(arrival.now, associations_.after(stream.association(), stream.counters()));
     slot.association = stream.association().token();
   }
-  stream.association().heard_on(arrival.packet.path);
+  stream.association().heard_on(arrival.answer_path);
   lifecycle_.begin_streams(arrival.now, stream.association());
   lifecycle_.follow_up(arrival.now, slot);
 }
@@ -177,7 +177,7 @@ void Dispatch::to_association(const Arrival& arrival) {
 
 void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
   if (!wire::decode_ack(arrival.packet.bytes, ack_)) return drop(Counter::kDroppedMalformed);
-  association.heard_on(arrival.packet.path);
+  association.heard_on(arrival.answer_path);
   association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
                      association.channel().last_is_newest(), reported_);
   note_arrival(association);
@@ -222,7 +222,7 @@ bool Dispatch::on_placing(const Arrival& arrival, SendAssociation* sending,
 void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
   if (!probe) return drop(Counter::kDroppedMalformed);
-  association.on_probe(arrival.now, *probe, arrival.packet.path);
+  association.on_probe(arrival.now, *probe, arrival.answer_path);
   const std::vector<std::uint64_t> departed =
       association.departed();  // follow_up() may remove some
   for (const std::uint64_t token : departed) {
@@ -235,7 +235,7 @@ void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
 void Dispatch::on_pong(const Arrival& arrival, RecvAssociation& association) {
   const auto pong = wire::decode<wire::Pong>(arrival.packet.bytes);
   if (!pong) return drop(Counter::kDroppedMalformed);
-  for (const std::uint64_t token : association.on_pong(arrival.now, *pong, arrival.packet.path))
+  for (const std::uint64_t token : association.on_pong(arrival.now, *pong, arrival.answer_path))
     if (Slot* slot = slots_.find(token)) lifecycle_.follow_up(arrival.now, *slot);
 }
 
@@ -286,13 +286,13 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
     case wire::FrameType::kStart:
       return deliver<wire::Start>(packet, [&](auto& f) {
         const bool before = connection.started();
-        connection.on_start(now, f, packet.path);
+        connection.on_start(now, f, arrival.answer_path);
         if (f.unmarked && commons_.config.can_unmark) lifecycle_.unmark(connection.peer_address());
         if (!before && connection.started()) admission_.on_started(arrival.slot);
       });
     case wire::FrameType::kSentOnce:
       return deliver<wire::SentOnce>(packet, [&](auto& f) {
-        connection.on_sent_once(now, f, packet.path, commons_.placements.wanted);
+        connection.on_sent_once(now, f, arrival.answer_path, commons_.placements.wanted);
       });
     default:
       return to_either(arrival, connection);
@@ -308,7 +308,7 @@ bool Dispatch::to_either(const Arrival& arrival, Connection& connection) {
         Channel& channel = arrival.slot.channel;
         commons_.strays.push(wire::CloseAck{connection.peer_token()}, channel.sealing_key(),
                              channel.next_sequence(), connection.peer_address(),
-                             arrival.packet.path);
+                             {arrival.answer_path});
         connection.on_peer_closed(arrival.now, f.completed);
       });
     case wire::FrameType::kReset:

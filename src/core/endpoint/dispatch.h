@@ -39,6 +39,7 @@ class Dispatch {
     const wire::RxPacket& packet;
     wire::FrameType type;
     Slot& slot;
+    wire::PathIndex answer_path;  // the path that the peer chose for it
   };
 
   std::size_t take_data(Time now, std::span<const wire::RxPacket> packets);

@@ -74,7 +74,8 @@ std::optional<Admission::Door> Admission::find_door(Slot* slot, const wire::Hell
   return Door{wire::listener_key(invitation, commons_.secrets.site), nullptr};
 }
 
-void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
+void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet,
+                         wire::PathIndex answer_path) {
   const auto drop = [&](Counter reason) { commons_.counters.add(reason); };
   const auto hello = wire::decode<wire::Hello>(packet.bytes);
   if (!hello || hello->sender_token == 0 || hello->association == 0 ||
@@ -86,17 +87,17 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
     return drop(Counter::kDroppedForeignHost);
   if (!wire::authentic(packet.bytes, door->key)) return drop(Counter::kDroppedUnauthentic);
 
+  const AnswerWay way{answer_path, commons_.config.can_unmark && packet.unmarked()};
   Slot* slot = slots_.find(SenderName{hello->sender_token, hello->sender_address});
   if (slot == nullptr && door->listener == nullptr) {
-    refuse(*hello, {0, wire::Refuse::Cause::kClosed, std::string(kListenerClosed)}, door->key,
-           packet);
+    refuse(*hello, {0, wire::Refuse::Cause::kClosed, std::string(kListenerClosed)}, door->key, way);
     return;
   }
   if (encrypts(hello->protection) != encrypts(commons_.config.protection)) {
     refuse(*hello,
            {0, wire::Refuse::Cause::kSettings,
             "one of the two ranks encrypts payloads (DLCP_ENCRYPT), but the other does not"},
-           door->key, packet);
+           door->key, way);
     return;
   }
   if (slot == nullptr) slot = open(now, *door->listener, *hello);
@@ -110,11 +111,11 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
     }
     const bool bundled = hello->membership.lanes > 1 && door->listener != nullptr;
     receiving->on_hello(
-        *hello, packet,
+        *hello, way,
         bundled ? std::span<const wire::EndpointAddress>(door->listener->party.listener()->lanes)
                 : std::span<const wire::EndpointAddress>());
   } else if (slot->party.departed() != nullptr) {
-    return welcome_again(*slot, *hello, packet);
+    return welcome_again(*slot, *hello, way);
   }
   lifecycle_.follow_up(now, *slot);
 }
@@ -122,14 +123,14 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
 // The stream was accepted and closed before its sender had received WELCOME, without which the
 // sender cannot read how the stream ended.
 void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
-                              const wire::RxPacket& packet) {
+                              const AnswerWay& way) {
   const auto* association = associations_.joined_by(hello);
   if (association == nullptr || departed.association != association->token()) return;
   wire::Welcome welcome = association->welcome(hello, departed.token);
   welcome.payload_bytes = association->payload_bytes();
   Slot& slot = slots_.at(departed.index);
   commons_.strays.push(welcome, slot.channel.sealing_key(), slot.channel.next_sequence(),
-                       hello.sender_address, packet.path, came_unmarked(packet));
+                       hello.sender_address, way);
 }
 
 void Admission::make_room(Time now, Listener& listener) {
@@ -192,9 +193,9 @@ void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
 }
 
 void Admission::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
-                       const wire::RxPacket& packet) {
+                       const AnswerWay& way) {
   with.destination = hello.sender_token;
-  commons_.strays.push(with, key, 0, hello.sender_address, packet.path, came_unmarked(packet));
+  commons_.strays.push(with, key, 0, hello.sender_address, way);
 }
 
 }  // namespace dlcp::core

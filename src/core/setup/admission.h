@@ -30,7 +30,7 @@ class Admission {
   std::optional<ConnectionId> accept(ListenerId listener);
 
   // A HELLO to the token of `slot`; null: the token is not known.
-  void on_hello(Time now, Slot* slot, const wire::RxPacket& packet);
+  void on_hello(Time now, Slot* slot, const wire::RxPacket& packet, wire::PathIndex answer_path);
   // REFUSE to a listener: the holder of an invitation will not connect.
   void on_declined(Slot& listener, const wire::RxPacket& packet);
   // The connection in `slot` has started: its listener can accept it now.
@@ -43,16 +43,12 @@ class Admission {
     Slot* listener = nullptr;
   };
   std::optional<Door> find_door(Slot* slot, const wire::Hello& hello) const;
-  // The answer then goes without DSCP and ECN, too.
-  bool came_unmarked(const wire::RxPacket& packet) const {
-    return commons_.config.can_unmark && packet.unmarked();
-  }
   void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
-              const wire::RxPacket& packet);
+              const AnswerWay& way);
   void make_room(Time now, Listener& listener);
   // Null for a repeated HELLO whose stream has ended.
   Slot* open(Time now, Slot& listener, const wire::Hello& hello);
-  void welcome_again(const Slot& departed, const wire::Hello& hello, const wire::RxPacket& packet);
+  void welcome_again(const Slot& departed, const wire::Hello& hello, const AnswerWay& way);
 
   Commons& commons_;
   SlotTable& slots_;

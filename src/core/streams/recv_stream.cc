@@ -103,10 +103,9 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 
 // ---- from the network ----
 
-// The answer is sent as the HELLO was: with marks or without.
-void RecvStream::on_hello(const wire::Hello& hello, const wire::RxPacket& packet,
+void RecvStream::on_hello(const wire::Hello& hello, const AnswerWay& way,
                           std::span<const wire::EndpointAddress> other_lanes) {
-  openings_.on_frame(packet.path);
+  openings_.on_frame(way.path);
   if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
@@ -115,7 +114,7 @@ void RecvStream::on_hello(const wire::Hello& hello, const wire::RxPacket& packet
   }
   welcome.lanes.assign(other_lanes.begin(), other_lanes.end());
   // If HELLOs of several sizes arrive together, only the largest is answered.
-  auto& due = welcomes_due_[config_.can_unmark && packet.unmarked() ? 1 : 0];
+  auto& due = welcomes_due_[way.unmarked ? 1 : 0];
   if (due) welcome.hello_bytes = std::max(welcome.hello_bytes, due->hello_bytes);
   due = std::move(welcome);
 }

@@ -12,6 +12,7 @@
 #include "core/association/recv_association.h"
 #include "core/bounded_loss/lossy_receives.h"
 #include "core/channel/frame_writer.h"
+#include "core/channel/strays.h"
 #include "core/endpoint_types.h"
 #include "core/paths/answer_turns.h"
 #include "core/streams/recv_queue.h"
@@ -33,7 +34,7 @@ class RecvStream : public Stream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             MemoryKind kind, PlacementBatch& placements);
 
-  void on_hello(const wire::Hello& hello, const wire::RxPacket& packet,
+  void on_hello(const wire::Hello& hello, const AnswerWay& way,
                 std::span<const wire::EndpointAddress> other_lanes = {});
   void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }

@@ -114,7 +114,6 @@ std::size_t SimDatapath::receive(Time, std::span<wire::RxPacket> out) {
     waiting_bytes_ -= frame->bytes.size() + kQueuedOverheadBytes;
     out[i] = {.bytes = frame->bytes,
               .arrived_at = frame->arrived_at,
-              .path = frame->destination_path,
               .ecn = frame->ecn,
               .dscp = frame->dscp,
               .source = wire::host_of(make_address(frame->source, 1))};

@@ -19,10 +19,10 @@ struct TracedPacket {
 
   Time at;
   bool sent = false;
-  wire::PathIndex path = 0;
-  std::uint8_t tos = 0;     // DSCP and ECN, as sent or received
-  std::uint16_t kept = 0;   // bytes in `head`
-  std::uint32_t bytes = 0;  // size of the datagram
+  wire::PathIndex path = 0;  // that the sender chose
+  std::uint8_t tos = 0;      // DSCP and ECN, as sent or received
+  std::uint16_t kept = 0;    // bytes in `head`
+  std::uint32_t bytes = 0;   // size of the datagram
   wire::HostAddress peer;
   std::array<std::byte, kHeadBytes> head;
 };

@@ -13,7 +13,15 @@ std::size_t kept_of(std::span<const std::byte> begin) {
   return std::min(begin.size(), data ? wire::data_header_bytes(begin) : TracedPacket::kHeadBytes);
 }
 
+// The path that the sender chose; 0 if the packet is not a frame.
+wire::PathIndex path_of(std::span<const std::byte> begin) {
+  if (const auto data = wire::decode_data(begin)) return data->header.path;
+  const auto head = wire::decode_head(begin);
+  return head ? head->flags : wire::PathIndex{0};
+}
+
 void keep(TracedPacket& packet, std::span<const std::byte> begin) {
+  packet.path = path_of(begin);
   packet.kept = static_cast<std::uint16_t>(kept_of(begin));
   std::copy_n(begin.begin(), packet.kept, packet.head.begin());
 }
@@ -34,7 +42,6 @@ std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
     TracedPacket& traced = batch_.emplace_back();
     traced.at = now_;
     traced.sent = true;
-    traced.path = packet.path;
     traced.tos = tos_of(tos_, packet);
     traced.bytes = static_cast<std::uint32_t>(packet.header_bytes + packet.payload.size());
     traced.peer = wire::host_of(*packet.destination);
@@ -54,7 +61,6 @@ std::size_t TracingDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   for (const wire::RxPacket& packet : out.first(count)) {
     TracedPacket& traced = batch_.emplace_back();
     traced.at = packet.arrived_at;
-    traced.path = packet.path;
     traced.tos = static_cast<std::uint8_t>(packet.dscp << 2 | static_cast<unsigned>(packet.ecn));
     traced.bytes = static_cast<std::uint32_t>(packet.bytes.size());
     traced.peer = packet.source;

@@ -128,7 +128,6 @@ std::size_t PhantomDatapath::receive(Time, std::span<wire::RxPacket> out) {
     }
     out[i] = {.bytes = datagram,
               .arrived_at = packet->arrived_at,
-              .path = static_cast<wire::PathIndex>(packet->path),
               .ecn = packet->ecn,
               .dscp = packet->dscp,
               .source = wire::host_of(datapath::sim::make_address(packet->source, 1))};

@@ -57,7 +57,7 @@ struct Pair {
   std::size_t deliver(Endpoint& to, const std::vector<Datagram>& datagrams) {
     std::vector<wire::RxPacket> packets;
     for (const Datagram& bytes : datagrams)
-      packets.push_back({.bytes = bytes, .arrived_at = now, .path = 0, .source = {}});
+      packets.push_back({.bytes = bytes, .arrived_at = now, .source = {}});
     std::size_t runs = 0;
     for (std::span<const wire::RxPacket> rest(packets); !rest.empty(); ++runs) {
       rest = rest.subspan(to.on_packets(now, rest));

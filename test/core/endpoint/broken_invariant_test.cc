@@ -28,8 +28,7 @@ struct Pair {
       std::vector<std::byte> bytes(packet.header.begin(),
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
-      const wire::RxPacket arrived{
-          .bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}};
+      const wire::RxPacket arrived{.bytes = bytes, .arrived_at = now, .source = {}};
       to.on_packets(now, {&arrived, 1});
       for (const Placement& placed : to.placements())
         if (!placed.payload.empty())

@@ -89,8 +89,7 @@ struct Pair {
           --drops;
           continue;
         }
-        const wire::RxPacket arrived{
-            .bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}};
+        const wire::RxPacket arrived{.bytes = bytes, .arrived_at = now, .source = {}};
         to.on_packets(now, {&arrived, 1});
         place(to);
       }

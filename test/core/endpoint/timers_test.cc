@@ -76,8 +76,7 @@ TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later"
   data.header.message_bytes = 100'000;
   data.payload = payload;
   DataRun run{.placements = receiver.placements.wanted};
-  receiver.stream.on_data({.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data,
-                          run);
+  receiver.stream.on_data({.bytes = payload, .arrived_at = now, .source = {}}, data, run);
   receiver.stream.on_run(now, run);
   CHECK(receiver.placements.wanted.size() == 1);
   // The window has its smallest size, so the sender waits.

@@ -37,7 +37,7 @@ struct Pair {
       std::vector<std::byte> bytes(packet.header.begin(),
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
-      wire::RxPacket arrived{.bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}};
+      wire::RxPacket arrived{.bytes = bytes, .arrived_at = now, .source = {}};
       if (&from == &b && !packet.unmarked) arrived.dscp = 40;
       to.on_packets(now, {&arrived, 1});
     }

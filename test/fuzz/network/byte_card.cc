@@ -60,11 +60,8 @@ std::size_t ByteCard::receive(Time now, std::span<wire::RxPacket> out) {
     handed_out_.push_back(std::move(arrived_.front()));
     arrived_.pop_front();
     const Datagram& datagram = handed_out_.back();
-    out[i] = {.bytes = datagram.bytes,
-              .arrived_at = datagram.due,
-              .path = datagram.path,
-              .ecn = datagram.ecn,
-              .source = {}};
+    out[i] = {
+        .bytes = datagram.bytes, .arrived_at = datagram.due, .ecn = datagram.ecn, .source = {}};
   }
   return count;
 }

@@ -22,7 +22,6 @@ struct Datagram {
   HostIndex to = 0;
   Time due{};
   std::vector<std::byte> bytes;
-  wire::PathIndex path = 0;
   Ecn ecn = Ecn::kNotEct;
 };
 

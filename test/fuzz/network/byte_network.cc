@@ -251,8 +251,7 @@ void ByteNetwork::drive(HostIndex host) {
 
 void ByteNetwork::send(HostIndex from, std::vector<std::byte> bytes, wire::PathIndex path) {
   const std::size_t size = bytes.size();
-  Datagram datagram{
-      .to = 1 - from, .due = now_ + kTransit, .bytes = std::move(bytes), .path = path};
+  Datagram datagram{.to = 1 - from, .due = now_ + kTransit, .bytes = std::move(bytes)};
   sent_hash_ = datapath::sim::mix(sent_hash_, static_cast<std::uint64_t>(ns_of(now_)));
   sent_hash_ = hash_of(datagram.bytes, sent_hash_);
   if (seen_.size() < kSeenMax)

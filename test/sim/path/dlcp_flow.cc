@@ -66,7 +66,6 @@ void DlcpFlow::on_frame(const PathFrame& frame) {
   std::memcpy(datagram.data(), frame.head.data(), frame.head.size());
   end.pump().on_packet(path_.now(), {.bytes = std::span(datagram).first(frame.bytes),
                                      .arrived_at = path_.now(),
-                                     .path = frame.path,
                                      .ecn = frame.marked ? Ecn::kCe : Ecn::kEct0,
                                      .source = {}});
   end.step();

@@ -155,7 +155,7 @@ void World::set_filter(const Filter& filter) {
 
 void World::deliver(HostIndex host, std::span<const std::byte> datagram,
                     const wire::HostAddress& source) {
-  hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0, .source = source});
+  hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .source = source});
   hosts_[host]->kick();
 }
 

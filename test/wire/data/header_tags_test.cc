@@ -41,7 +41,7 @@ struct Run {
       bytes.resize(kDataHeaderBytes + kPayload);
     }
     for (const auto& bytes : datagrams)
-      packets.push_back({.bytes = bytes, .arrived_at = {}, .path = 0, .source = {}});
+      packets.push_back({.bytes = bytes, .arrived_at = {}, .source = {}});
   }
   void seal_again(std::size_t index) {
     TxPacket packet;

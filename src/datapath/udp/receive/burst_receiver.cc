@@ -109,7 +109,6 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
       wire::RxPacket& packet = out[count++];
       packet.bytes = {base + offset_, bytes};
       packet.arrived_at = buffer.arrived_at;
-      packet.path = buffer.path;
       packet.ecn = static_cast<Ecn>(buffer.tos & 3);
       packet.dscp = static_cast<std::uint8_t>(buffer.tos >> 2);
       packet.source = buffer.source;
@@ -129,7 +128,7 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
 // the other sockets wait no longer than three polls.
 bool BurstReceiver::guess_ready(Time now) {
   if (now >= guess_until_ || ++guesses_ % 4 == 0) return false;
-  ready_[0] = last_path_;
+  ready_[0] = last_socket_;
   ready_begin_ = 0;
   ready_end_ = 1;
   return true;
@@ -145,14 +144,13 @@ bool BurstReceiver::find_ready(UdpCounters& counters) {
     return false;
   }
   for (int i = 0; i < found; ++i)
-    ready_[ready_end_++] =
-        static_cast<wire::PathIndex>(events[static_cast<std::size_t>(i)].data.u32);
+    ready_[ready_end_++] = events[static_cast<std::size_t>(i)].data.u32;
   return true;
 }
 
 // Reads no more buffers than `room` datagrams are likely to need; further ones would leave the
 // cache before they are used.
-void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now,
+void BurstReceiver::read_socket(std::uint32_t socket, std::size_t room, Time now,
                                 UdpCounters& counters) {
   const std::size_t wanted =
       std::min({appetite_, kBuffers - filled_, (room + merged_ - 1) / merged_});
@@ -164,7 +162,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now
     message.msg_namelen = sizeof sources_[filled_ + i].v6;
   }
   ++counters.rx_syscalls;
-  const int read = ::recvmmsg(sockets_[path], &headers_[filled_], static_cast<unsigned>(wanted),
+  const int read = ::recvmmsg(sockets_[socket], &headers_[filled_], static_cast<unsigned>(wanted),
                               MSG_DONTWAIT, nullptr);
   if (read <= 0) {
     appetite_ = 1;
@@ -172,15 +170,15 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now
   }
   clock_.refresh(now);
   const auto got = static_cast<std::size_t>(read);
-  guess_until_ = path == last_path_ ? now + kGuessTime : Time::min();
-  last_path_ = path;
+  guess_until_ = socket == last_socket_ ? now + kGuessTime : Time::min();
+  last_socket_ = socket;
   appetite_ = got == wanted ? std::min(2 * appetite_, kAppetiteMax) : std::max<std::size_t>(got, 1);
   for (std::size_t i = 0; i < got; ++i) {
     const mmsghdr& header = headers_[filled_];
     Buffer& buffer = buffers_[filled_];
     ++filled_;
     buffer = {};
-    buffer.path = path;
+    buffer.socket = socket;
     buffer.source = host_of(sources_[filled_ - 1]);
     buffer.arrived_at = now;
     ++counters.rx_buffers;
@@ -209,8 +207,8 @@ void BurstReceiver::take_control(const msghdr& message, Time now, Buffer& buffer
           clock_.at(now, std::int64_t{stamp.tv_sec} * 1'000'000'000 + stamp.tv_nsec);
     } else if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
       const auto drops = control_value<std::uint32_t>(*header);  // since the socket was opened
-      counters.rx_queue_drops += drops - queue_drops_[buffer.path];
-      queue_drops_[buffer.path] = drops;
+      counters.rx_queue_drops += drops - queue_drops_[buffer.socket];
+      queue_drops_[buffer.socket] = drops;
     } else if (level == IPPROTO_IP && type == IP_TOS) {
       buffer.tos = control_value<std::uint8_t>(*header);
     } else if (level == IPPROTO_IPV6 && type == IPV6_TCLASS) {

@@ -45,7 +45,7 @@ class BurstReceiver {
     std::size_t bytes = 0;
     std::size_t segment_bytes = 0;
     Time arrived_at;
-    wire::PathIndex path = 0;
+    std::uint32_t socket = 0;  // index of the socket that it was read from
     std::uint8_t tos = 0;
     wire::HostAddress source;
   };
@@ -54,7 +54,7 @@ class BurstReceiver {
   std::size_t drain(std::span<wire::RxPacket> out, UdpCounters& counters);
   bool find_ready(UdpCounters& counters);
   bool guess_ready(Time now);
-  void read_socket(wire::PathIndex path, std::size_t room, Time now, UdpCounters& counters);
+  void read_socket(std::uint32_t socket, std::size_t room, Time now, UdpCounters& counters);
   void take_control(const msghdr& message, Time now, Buffer& buffer, UdpCounters& counters);
 
   std::vector<int> sockets_;
@@ -68,11 +68,11 @@ class BurstReceiver {
   std::size_t current_ = 0;  // the first of them that is not completely handed out
   std::size_t offset_ = 0;   // bytes of it handed out
 
-  std::array<wire::PathIndex, kReadySockets> ready_{};  // reported by epoll and not read yet
+  std::array<std::uint32_t, kReadySockets> ready_{};  // sockets reported by epoll and not read yet
   std::size_t ready_begin_ = 0;
   std::size_t ready_end_ = 0;
-  wire::PathIndex last_path_ = 0;   // the last path with data
-  Time guess_until_ = Time::min();  // until then, polls read last_path_ without asking epoll
+  std::uint32_t last_socket_ = 0;   // the last one with data
+  Time guess_until_ = Time::min();  // until then, polls read last_socket_ without asking epoll
   unsigned guesses_ = 0;
   std::size_t appetite_ = 1;  // buffers to request from a socket; grows while sockets have more
   std::size_t merged_ = 1;    // datagrams in the last buffer read

@@ -96,7 +96,6 @@ bool ReceiveRing::accept(const ibv_wc& completion, Time now, wire::RxPacket& out
   }
   out.bytes = {bytes + kRoutingHeaderBytes, completion.byte_len - kRoutingHeaderBytes};
   out.arrived_at = now;
-  out.path = 0;
   out.ecn = static_cast<Ecn>(header->tos & 3);
   out.dscp = static_cast<std::uint8_t>(header->tos >> 2);
   out.source = header->source;
