@@ -91,8 +91,6 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
             return code;
           opening = context.find_pending(ticket_of(handle), peer->listener);
         }
-        auto port = context.port(device);
-        if (!port) return refuse(port.error());
         const auto state = opening->poll();
         if (!opening->fallback().empty()) context.registry().log_fallback(opening->fallback());
         if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting)
