@@ -76,8 +76,8 @@ Endpoint::~Endpoint() = default;
 
 // ---- from the caller ----
 
-Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number,
-                                     std::vector<wire::EndpointAddress> lanes) {
+Listening Endpoint::listen(ContextId context, std::uint32_t number,
+                           std::vector<wire::EndpointAddress> lanes) {
   return parts_->admission.listen(context, number, std::move(lanes));
 }
 

@@ -31,10 +31,6 @@ class Endpoint {
   ~Endpoint();
 
   // --- from the caller
-  struct Listening {
-    ListenerId id = 0;
-    wire::Invitation invitation;  // is sent to the peer in the handle, together with local_address
-  };
   // `number` is unique among the listeners of this endpoint. `lanes`: other endpoints that listen
   // under the same number, at most wire::Welcome::kLanesMax. Callers receive the list in WELCOME.
   Listening listen(ContextId context, std::uint32_t number,
@@ -82,7 +78,9 @@ class Endpoint {
   void fail_context(Time now, ContextId context, const Error& error);
   // The caller will close it when its messages have arrived; until then it fails alone.
   void leave(ConnectionId connection);
-  // Messages posted while loss is forbidden are exact; later ones follow their licences again.
+  // While loss is forbidden, messages that are posted to be sent are exact, and no receive
+  // completes with a loss. A receive that was posted then may lose later if its message has a
+  // licence.
   void forbid_loss(bool forbidden);
   // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;

@@ -21,6 +21,10 @@ namespace dlcp::core {
 // of an ended connection is not found.
 using ConnectionId = std::uint64_t;
 using ListenerId = std::uint64_t;
+struct Listening {
+  ListenerId id = 0;
+  wire::Invitation invitation;  // is sent to the peer in the handle, together with local_address
+};
 // The caller's name for one isend or irecv. The completion event returns it.
 using RequestId = std::uint64_t;
 // Connections of one context (NCCL >= 2.28: one communicator) fail together.
@@ -45,17 +49,15 @@ struct Event {
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;  // kDeclined: the listener; kUnmarked: 0
   RequestId request = 0;
-  std::size_t bytes = 0;         // length of the message
-  std::size_t lost = 0;          // bytes of the message that were lost and are zeros; kReceiveDone
-                                 // only
-  std::vector<ByteRange> holes;  // the lost ranges, ascending
+  std::size_t bytes = 0;              // length of the message
+  std::size_t lost = 0;               // bytes that were lost and are zeros; kReceiveDone
+  std::vector<ByteRange> holes;       // the lost ranges, ascending
   std::span<const std::byte> memory;  // of the message; kSendDone only
   Error error;                        // kClosed and kDeclined
   wire::EndpointAddress peer;         // kClosed and kUnmarked
-  bool proven = true;                 // kDeclined only: false if the peer does not have the site's
-                                      // secret
-  bool ends_alone = false;            // kClosed only: the other connections of the context
-                                      // continue, see OnSilence and Endpoint::leave()
+  bool proven = true;       // kDeclined only: false if the peer does not have the site's secret
+  bool ends_alone = false;  // kClosed only: the other connections of the context
+                            // continue, see OnSilence and Endpoint::leave()
 };
 
 // The message that a placement belongs to. on_placed() returns it when the copy is done.

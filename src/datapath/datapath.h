@@ -1,6 +1,6 @@
 // The interface between the engine and what sends and receives datagrams: udp, verbs, sim, and the
-// decorators over any of them, such as faulty. A datapath makes no protocol decisions, keeps no
-// packets, and is used by one thread at a time.
+// decorators over any of them, such as faulty. A datapath makes no protocol decisions, and is used
+// by one thread at a time.
 #pragma once
 
 #include <cstddef>

@@ -246,7 +246,7 @@ class Spread {
     return encode(address);
   }
   std::function<void()> open_sending() {
-    core::Endpoint::Listening listening;
+    core::Listening listening;
     for (std::size_t i = 0; i < far_.size(); ++i) {
       std::vector<wire::EndpointAddress> beside;
       for (std::size_t other = 0; other < far_.size(); ++other)
@@ -261,7 +261,7 @@ class Spread {
     };
   }
   std::function<void()> open_receiving() {
-    core::Endpoint::Listening listening;
+    core::Listening listening;
     for (const engine::Lane& lane : port_.lanes()) {
       listening = lane.engine->listen(1, 1, port_.addresses_beside(lane));
       listeners_.push_back(listening.id);

@@ -40,7 +40,7 @@ class FarEnd final : public datapath::Datapath {
   }
 
   // Receives every message of the listener's connection.
-  core::Endpoint::Listening take(std::vector<wire::EndpointAddress> lanes) {
+  core::Listening take(std::vector<wire::EndpointAddress> lanes) {
     const auto listening = peer_.listen(1, 1, std::move(lanes));
     listener_ = listening.id;
     return listening;

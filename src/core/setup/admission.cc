@@ -19,8 +19,8 @@ bool encrypts(wire::Protection protection) {
 
 }  // namespace
 
-Endpoint::Listening Admission::listen(ContextId context, std::uint32_t number,
-                                      std::vector<wire::EndpointAddress> lanes) {
+Listening Admission::listen(ContextId context, std::uint32_t number,
+                            std::vector<wire::EndpointAddress> lanes) {
   lanes.resize(std::min(lanes.size(), wire::Welcome::kLanesMax));
   const wire::Invitation invitation = wire::invitation(commons_.secrets.listeners, number);
   Slot& slot = slots_.add(context, wire::listener_token(invitation));

@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
-#include "core/endpoint.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/lifecycle.h"
 #include "core/endpoint/slot_table.h"
+#include "core/endpoint_types.h"
 #include "wire/frames/control_frame.h"
 
 namespace dlcp::core {
@@ -24,8 +25,8 @@ class Admission {
       : commons_(commons), slots_(slots), lifecycle_(lifecycle), associations_(associations) {}
 
   // See Endpoint.
-  Endpoint::Listening listen(ContextId context, std::uint32_t number,
-                             std::vector<wire::EndpointAddress> lanes);
+  Listening listen(ContextId context, std::uint32_t number,
+                   std::vector<wire::EndpointAddress> lanes);
   void close_listener(Time now, ListenerId listener);
   std::optional<ConnectionId> accept(ListenerId listener);
 

@@ -60,8 +60,8 @@ Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
   return datapath_->check_reachable(peer);
 }
 
-core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number,
-                                         std::vector<wire::EndpointAddress> lanes, bool is_spare) {
+core::Listening Engine::listen(core::ContextId context, std::uint32_t number,
+                               std::vector<wire::EndpointAddress> lanes, bool is_spare) {
   Hold hold(*this);
   const auto listening = endpoint_.listen(context, number, std::move(lanes));
   listeners_.open(listening.id, context, is_spare);

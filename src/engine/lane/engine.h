@@ -49,9 +49,8 @@ class Engine {
   bool has_failed();  // because its device has failed
   Status check_reachable(const wire::EndpointAddress& peer) const;
   // `is_spare`: usually no peer connects to this listener, so a long wait is not logged.
-  core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number,
-                                   std::vector<wire::EndpointAddress> lanes = {},
-                                   bool is_spare = false);
+  core::Listening listen(core::ContextId context, std::uint32_t number,
+                         std::vector<wire::EndpointAddress> lanes = {}, bool is_spare = false);
   void close_listener(core::ListenerId listener);
   // A connection from connect() or accept() exists until close().
   Connection* connect(core::ContextId context, const wire::Invitation& listener,

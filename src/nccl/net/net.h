@@ -50,8 +50,8 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
 ResultCode connect(void* context, int device, void* handle, void** send_comm,
                    int communicator_class = kUndefined) noexcept;
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
-// These return at once, except that the last close of a context that belongs to a thread waits for
-// up to DLCP_LINGER.
+// These return at once, with two exceptions: the last close of a context that belongs to a thread
+// waits for up to DLCP_LINGER, and that of a receiving side while data is placed in GPU memory.
 ResultCode close_comm(void* comm) noexcept;
 ResultCode close_listen(void* listen_comm) noexcept;
 

@@ -1,7 +1,7 @@
 // The header of a data packet. Every data packet describes itself (message, offset, length), so
 // that arrival order does not matter.
 //
-//  byte 0  magic 0xdc | version | type | flags (bits 0..3) and traffic class (bits 4..7)
+//  byte 0  magic 0xdc | version | type | flags (bits 0..3, 7) and traffic class (bits 4..6)
 //       4  destination: token of the stream (64 bits)
 //      12  message number (32)      16  message bytes (32)
 //      20  offset in bytes (32)     24  number on this path of the association (32)
@@ -73,7 +73,7 @@ struct DataHeader {
   std::uint16_t window_epoch = 0;
   PathIndex reply_path = 0;     // the sender's path on which it last received a frame
   bool licensed = false;        // retransmitted only if NEED requests it (loss_frame.h)
-  bool retransmission = false;  // for counters only
+  bool retransmission = false;  // a licensed one that arrives twice is a duplicate, not late
   bool asks_ack = false;        // the sender is held up: acknowledge at once
   bool copied = false;          // the sender has its own copy: no caller waits for the ACK
   Coding coding;

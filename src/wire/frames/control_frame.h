@@ -48,7 +48,7 @@ struct Hello {
   static constexpr FrameType kType = FrameType::kHello;
   std::uint64_t destination = 0;      // listener's token
   std::uint32_t listener_number = 0;  // its number: identifies it even after it is closed
-  std::uint64_t sender_token = 0;     // destination of WELCOME and ACKs
+  std::uint64_t sender_token = 0;  // destination of the stream's frames; ACKs go to the association
   EndpointAddress sender_address;
   std::uint32_t hello_bytes = 0;  // size of this frame, padding included
   std::uint32_t echo = 0;         // send time, echoed by WELCOME

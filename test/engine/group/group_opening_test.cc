@@ -36,11 +36,9 @@ engine::Port open_device(const std::shared_ptr<Wire>& wire, int side) {
 struct TwoRanks {
   std::shared_ptr<Wire> wire = std::make_shared<Wire>();
   engine::Port ports[2] = {open_device(wire, 0), open_device(wire, 1)};
-  core::Endpoint::Listening listening[2] = {listen(0), listen(1)};
+  core::Listening listening[2] = {listen(0), listen(1)};
 
-  core::Endpoint::Listening listen(int rank) const {
-    return ports[rank].lanes()[0].engine->listen(1, 1);
-  }
+  core::Listening listen(int rank) const { return ports[rank].lanes()[0].engine->listen(1, 1); }
   GroupOpening::Plan plan(std::uint32_t rank) const {
     GroupOpening::Plan plan;
     plan.context = 1;

@@ -74,9 +74,8 @@ struct Ranks {
     there->step();
   }
   // Listens on all lanes of `there`; a caller of one lane learns the others. Returns the last.
-  core::Endpoint::Listening listen(std::vector<core::ListenerId>& listeners,
-                                   std::uint32_t number = 1) const {
-    core::Endpoint::Listening listening;
+  core::Listening listen(std::vector<core::ListenerId>& listeners, std::uint32_t number = 1) const {
+    core::Listening listening;
     for (const Lane& lane : there->port.lanes()) {
       listening = lane.engine->listen(1, number, own.addresses_beside(lane));
       listeners.push_back(listening.id);

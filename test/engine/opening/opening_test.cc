@@ -57,8 +57,8 @@ struct Listening {
   explicit Listening(const Rank& rank)
       : over_roce(rank.over(engine::kRoce).listen(1, 1)),
         over_udp(rank.over(engine::kUdp).listen(1, 1)) {}
-  core::Endpoint::Listening over_roce;
-  core::Endpoint::Listening over_udp;
+  core::Listening over_roce;
+  core::Listening over_udp;
 };
 
 struct Meeting {
@@ -201,7 +201,7 @@ struct Rails {
   std::shared_ptr<Wire> wires[2] = {std::make_shared<Wire>(), std::make_shared<Wire>()};
   engine::Port here[2] = {open(0, 0), open(0, 1)};
   engine::Port there[2] = {open(1, 0), open(1, 1)};
-  core::Endpoint::Listening listening[2] = {listen(0), listen(1)};
+  core::Listening listening[2] = {listen(0), listen(1)};
   engine::Connection* accepted[2] = {};
 
   engine::Port open(int side, std::size_t rail) const {
@@ -212,7 +212,7 @@ struct Rails {
     return engine::Port({{&engine::kUdp, Rank::open(wires[rail], side, encode(address))}});
   }
   engine::Engine& engine_of(const engine::Port& port) const { return *port.lanes()[0].engine; }
-  core::Endpoint::Listening listen(std::size_t rail) const {
+  core::Listening listen(std::size_t rail) const {
     return engine_of(there[rail]).listen(1, 1, {}, rail != 0);
   }
   engine::Opening connect() {
