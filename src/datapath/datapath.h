@@ -20,9 +20,9 @@ struct Limits {
   std::size_t datagram_bytes_max =
       0;                  // largest datagram the interface carries unfragmented (MTU - IP - UDP)
   std::size_t paths = 1;  // local entropy values, 1..256
-  std::size_t burst_packets_max =
-      1;                       // packets of one class, path and size that one system call carries
-  std::size_t unit_bytes = 0;  // limit on their total size; 0: they are sent one by one
+  // Limit on the total size of packets of one class, path and size that one system call carries; 0:
+  // they are sent one by one.
+  std::size_t unit_bytes = 0;
   // Payload bytes that the receiving side can hold before it drops packets. (Socket buffers are
   // limited in truesize; half or more of it is kernel overhead and not counted here.)
   std::size_t receive_capacity_bytes = 0;

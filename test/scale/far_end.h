@@ -54,7 +54,7 @@ class FarEnd final : public datapath::Datapath {
 
   std::string_view name() const override { return "far end"; }
   const wire::EndpointAddress& local_address() const override { return here_; }
-  datapath::Limits limits() const override { return {4172, 4, 64, 0, std::size_t{1} << 20, {}}; }
+  datapath::Limits limits() const override { return {4172, 4, 0, std::size_t{1} << 20, {}}; }
   int wait_descriptor() const override { return readable_; }
   Time next_release() const override { return peer_.next_timeout(); }
 

@@ -68,7 +68,6 @@ Limits SimDatapath::limits() const {
   Limits limits;
   limits.datagram_bytes_max = config_.mtu - kIpUdpBytes;
   limits.paths = config_.paths;
-  limits.burst_packets_max = config_.burst_packets_max;
   limits.receive_capacity_bytes = config_.receive_queue_bytes / 2;
   limits.can_unmark = true;
   return limits;

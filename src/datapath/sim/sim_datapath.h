@@ -20,7 +20,6 @@ struct HostConfig {
   LinkConfig link = {};    // the cable, in both directions
   std::size_t mtu = 1500;  // IP bytes that the host assumes; the network may carry less
   std::size_t paths = 16;
-  std::size_t burst_packets_max = 1;
   std::size_t nic_queue_bytes = std::size_t{128} << 10;  // when full, send() accepts nothing
   std::size_t receive_queue_bytes = std::size_t{1} << 20;
   std::optional<CardConfig> card = {};  // the card places data

@@ -227,7 +227,6 @@ Limits UdpDatapath::limits() const {
   Limits limits;
   limits.datagram_bytes_max = datagram_bytes_max_;
   limits.paths = sockets_.size();
-  limits.burst_packets_max = sender_.gso_on() ? kUdpBurstPacketsMax : 1;
   limits.unit_bytes = sender_.gso_on() ? kUdpBurstBytesMax : 0;
   limits.receive_capacity_bytes = receive_capacity_bytes_;
   limits.can_unmark = sockets_.front().reads_marks;

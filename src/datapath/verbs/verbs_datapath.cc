@@ -129,7 +129,6 @@ Limits VerbsDatapath::limits() const {
   Limits limits;
   limits.datagram_bytes_max = card_->mtu;
   limits.paths = paths_;
-  limits.burst_packets_max = 64;
   // A quarter of the buffers is reserved for control frames and small packets.
   limits.receive_capacity_bytes = receive_->buffers() / 4 * 3 * card_->mtu;
   limits.host_delay = is_software(card_->port) ? kSoftwareDelay : Duration::zero();

@@ -55,10 +55,10 @@ class UdpAccess final : public Access {
     const datapath::Limits limits = udp.limits();
     OpenedDevice device;
     device.description = fmt::format(
-        "{} at {}: datagrams of {} bytes, {} paths, bursts of {}, {} KiB receive capacity, GSO {}, "
+        "{} at {}: datagrams of {} bytes, {} paths, {} KiB receive capacity, GSO {}, "
         "GRO {}",
         from_.name, to_string(udp.address()), limits.datagram_bytes_max, limits.paths,
-        limits.burst_packets_max, limits.receive_capacity_bytes >> 10,
+        limits.receive_capacity_bytes >> 10,
         udp.counters().gso_on != 0 ? "on" : "off", udp.counters().gro_on != 0 ? "on" : "off");
     device.datapath = std::move(opened).value();
     return device;

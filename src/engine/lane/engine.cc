@@ -111,10 +111,6 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
   }
   Connection& connection = connections_.add(*this, *id, context, false);
   connection.membership = endpoint_.membership(*id);
-  if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event had no connection
-    connection.fail({ErrorCode::kRemote, "the peer closed the connection before it was accepted",
-                     "see its log for the reason"});
-  }
   return &connection;
 }
 

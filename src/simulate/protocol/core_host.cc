@@ -9,7 +9,7 @@ namespace {
 core::Config completed(core::Config config, const datapath::Limits& limits) {
   config.datagram_bytes_max = limits.datagram_bytes_max;
   config.paths = limits.paths;
-  config.burst_packets_max = limits.burst_packets_max;
+  config.burst_packets_max = 1;  // every packet may take another path
   config.receive_capacity_bytes = limits.receive_capacity_bytes;
   return config;
 }

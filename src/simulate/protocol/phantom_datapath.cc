@@ -39,7 +39,6 @@ datapath::Limits PhantomDatapath::limits() const {
   datapath::Limits limits;
   limits.datagram_bytes_max = plan_.mtu - plan_.ip_bytes;
   limits.paths = plan_.paths;
-  limits.burst_packets_max = plan_.burst_packets_max;
   limits.receive_capacity_bytes = plan_.receive_bytes / 4 * 3;
   return limits;
 }

@@ -19,7 +19,6 @@ namespace dlcp::simulate {
 struct HostPlan {
   std::size_t mtu = 4200;  // IP bytes: payloads of 4 KiB
   std::size_t paths = 64;
-  std::size_t burst_packets_max = 1;                  // RoCE gives every packet its own path
   std::size_t card_bytes = std::size_t{64} << 10;     // send() accepts no more while more wait
   std::size_t receive_bytes = std::size_t{12} << 20;  // 3072 receives, as over RoCE
   // IP and UDP, and RoCE's additions (12 + 8 + 4); Ethernet with preamble and gap.
