@@ -255,9 +255,8 @@ void Endpoint::on_timeout(Time now) {
     }
     parts_->lifecycle.change(now, slot.token, [&] { slot.party.on_timeout(now); });
     const auto* association = slot.party.send_association();
-    if (association == nullptr || !association->needs_unmarked()) continue;
-    const wire::EndpointAddress& peer = association->peer_address();
-    if (!parts_->commons.unmarked_peers.reached(peer)) parts_->lifecycle.unmark(peer);
+    if (association != nullptr && association->needs_unmarked())
+      parts_->lifecycle.unmark(association->peer_address());
   }
 }
 

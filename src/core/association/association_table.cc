@@ -14,7 +14,7 @@ std::size_t AssociationTable::AddressHash::operator()(const wire::EndpointAddres
 SendAssociation& AssociationTable::make(Slot& slot, const wire::EndpointAddress& to,
                                         Counters& counters) {
   slot.party = std::make_shared<SendAssociation>(
-      commons_.config, counters, commons_.rate,
+      commons_.config, counters, commons_.rate, commons_.unmarked_peers,
       SendAssociation::Open{slot.token, slot.index, to, rng_.next()});
   return *slot.party.send_association();
 }

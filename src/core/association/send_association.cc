@@ -1,6 +1,7 @@
 #include "core/association/send_association.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/flow_control/credit_pool.h"
 #include "core/streams/send_stream.h"
@@ -10,10 +11,11 @@
 namespace dlcp::core {
 
 SendAssociation::SendAssociation(const Config& config, Counters& counters, EndpointRate& rate,
-                                 const Open& open)
+                                 UnmarkedPeers& unmarked_peers, const Open& open)
     : config_(config),
       counters_(counters),
       rate_(rate),
+      unmarked_peers_(unmarked_peers),
       open_(open),
       flight_(config.paths),
       paths_(flight_, open.seed),
@@ -246,7 +248,8 @@ void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& ne
 }
 
 void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped) {
-  window_.on_settled(stopped.in_flight);
+  const std::uint32_t settled = stopped.acked + stopped.forgone;
+  window_.on_settled(settled);
   const AckSample sample{.now = now,
                          .round_trip = round_trip(),
                          .acked = static_cast<double>(stopped.acked),
@@ -254,11 +257,11 @@ void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends:
                          .loss_budget = stream.lossy().hop_share()};
   congestion_.on_ack(sample);
   refresh_lossy(now, stream);
-  on_progress(stopped.acked + stopped.forgone > 0);
+  on_progress(settled > 0);
 }
 
 void SendAssociation::on_progress(bool has_arrived) {
-  has_arrived_ = has_arrived_ || has_arrived;
+  if (has_arrived && !std::exchange(has_arrived_, true)) unmarked_peers_.note_arrival(open_.peer);
   prober_.on_progress();
 }
 
@@ -285,7 +288,8 @@ void SendAssociation::report_window(Time now) const {
 // of a second, in which a congested queue delivers something.
 bool SendAssociation::needs_unmarked() const {
   constexpr unsigned kRounds = 5;
-  return config_.can_unmark && !has_arrived_ && prober_.size().rounds_carried() >= kRounds;
+  return config_.can_unmark && prober_.size().rounds_carried() >= kRounds &&
+         !unmarked_peers_.reached(open_.peer);
 }
 
 // ---- time ----

@@ -16,6 +16,7 @@
 #include "core/bounded_loss/lossy_sends.h"
 #include "core/channel/channel.h"
 #include "core/channel/frame_writer.h"
+#include "core/channel/unmarked_peers.h"
 #include "core/config.h"
 #include "core/congestion/burst.h"
 #include "core/congestion/endpoint_rate.h"
@@ -43,9 +44,10 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
     wire::EndpointAddress peer;
     std::uint64_t seed = 0;  // of the random choice of paths
   };
-  // `counters`: of the communicator (core::ContextId) whose stream opens the association. `rate` is
-  // shared by all associations of the endpoint.
-  SendAssociation(const Config& config, Counters& counters, EndpointRate& rate, const Open& open);
+  // `counters`: of the communicator (core::ContextId) whose stream opens the association. `rate`
+  // and `unmarked_peers` are shared by all associations of the endpoint.
+  SendAssociation(const Config& config, Counters& counters, EndpointRate& rate,
+                  UnmarkedPeers& unmarked_peers, const Open& open);
   ~SendAssociation() { rate_.update(own_rate_, 0); }
 
   // --- streams
@@ -140,10 +142,9 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
   bool has_in_flight() const { return window_.in_flight() > 0; }
-  // No data has arrived at the peer, but probes of the same size, which are of class control, have.
+  // No data has reached the peer's host, but probes of the same size, which are of class control,
+  // have arrived at the peer.
   bool needs_unmarked() const;
-  // True once, after the first data has arrived at the peer.
-  bool take_first_arrival() { return has_arrived_ && !std::exchange(took_first_arrival_, true); }
   Time delivered_at() const { return window_.delivered_at(); }
   bool wants_room() const { return wants_room_; }  // the next unit did not fit into `out`
 
@@ -198,6 +199,7 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   const Config& config_;
   Counters& counters_;
   EndpointRate& rate_;
+  UnmarkedPeers& unmarked_peers_;
   double own_rate_ = 0;
   const Open open_;
   Channel channel_;
@@ -218,7 +220,6 @@ class SendAssociation : public std::enable_shared_from_this<SendAssociation> {
   compression::Gate gate_;
   bool wants_room_ = false;
   bool has_arrived_ = false;  // data, at the peer
-  bool took_first_arrival_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;
   std::optional<wire::Pong> pong_due_;

@@ -153,7 +153,7 @@ void SendAssociation::emit_run(Time now, SendStream& stream, const ChunkRef& fir
       last_bytes < payload_bytes && burst_.left > count && pads(last_bytes, message.size());
   wire::Buffer* const padded = pad ? &frames.take() : nullptr;
   if (pad) out.back().payload = padded_copy(out.back().payload, payload_bytes, *padded);
-  frames.seal(number, setup_.terms.protection, out);
+  frames.seal(number, out);
   if (pad) FrameWriter::join(*padded, out.back());
 
   on_run_sent(now, stream, count, payload.size());
@@ -196,7 +196,7 @@ bool SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.traffic_class = sent.traffic_class;
   header.retransmission = sent.again;
   header.asks_ack = asks_ack;
-  frames.emit(header, number, piece.payload, setup_.terms.protection, open_.peer, out);
+  frames.emit(header, number, piece.payload, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 
   if (sent.licensed) {

@@ -127,7 +127,7 @@ LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
   if (queue.forgoes(number)) count_lost(queue, number, stop, counters);
   SendQueue::Acked acked;
   queue.stop(number, acked);
-  Stopped stopped{acked.in_flight, acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
+  Stopped stopped{acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
   // Most of the data that was given up had not counted as lost before.
   const std::uint32_t given_up = stop.lost_bytes / payload_bytes;
   if (given_up > acked.forgone) {

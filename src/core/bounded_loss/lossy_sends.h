@@ -28,10 +28,10 @@ class LossySends {
   void open(const Licence& licence) { hop_share_ = licence.hop_share(); }
   // STOP: the receiver does without the missing data of the message.
   struct Stopped {
-    std::uint32_t in_flight = 0;  // packets that counted as in flight; of them
-    std::uint32_t acked = 0;      // those that arrived
-    std::uint32_t forgone = 0;    // those that were lost, which is known only now
-    bool progress = false;        // the message was not complete before
+    // Packets that counted as in flight: those that arrived, and those that were lost.
+    std::uint32_t acked = 0;
+    std::uint32_t forgone = 0;
+    bool progress = false;  // the message was not complete before
   };
   Stopped on_stop(SendQueue& queue, std::uint64_t message, const wire::Stop& stop,
                   std::uint32_t payload_bytes, Counters& counters);

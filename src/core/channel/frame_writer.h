@@ -31,8 +31,9 @@ class FrameWriter {
   // A data packet: its header, and a reference to its payload or to the encrypted copy. `number` is
   // the full 64-bit value of header.path_sequence.
   void emit(const wire::DataHeader& header, std::uint64_t number,
-            std::span<const std::byte> payload, wire::Protection protection,
-            const wire::EndpointAddress& to, wire::TxPacket& out) {
+            std::span<const std::byte> payload, const wire::EndpointAddress& to,
+            wire::TxPacket& out) {
+    const wire::Protection protection = channel_.protection();
     wire::encode_data(header, number, payload, {channel_.sealing_key(), protection}, out.header);
     out.header_bytes = static_cast<std::uint8_t>(header.bytes());
     out.payload = payload;
@@ -61,7 +62,8 @@ class FrameWriter {
     }
     out.back().payload = payload.subspan((out.size() - 1) * payload_bytes);
   }
-  void seal(std::uint64_t number, wire::Protection protection, std::span<wire::TxPacket> packets) {
+  void seal(std::uint64_t number, std::span<wire::TxPacket> packets) {
+    const wire::Protection protection = channel_.protection();
     if (protection == wire::Protection::kHeader)
       return wire::seal_headers(channel_.sealing_key(), number, packets);
     for (wire::TxPacket& packet : packets) {

@@ -109,20 +109,20 @@ std::size_t Dispatch::take_data(Time now, std::span<const wire::RxPacket> packet
     return drop(Counter::kDroppedUnexpected);
   if (sending != nullptr && head->type == wire::FrameType::kWelcome && !sending->open())
     return on_welcome(arrival, *sending);
-  Channel* channel = sealed_by_association(head->type) ? data_channel(*slot) : &slot->channel;
+  Channel* channel = channel_of(*slot, head->type);
   if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (const auto reason = channel->refuse_control(packet)) return drop(*reason);
   const bool sound = sending != nullptr ? to_sender(arrival, *sending)
                                         : to_receiver(arrival, *slot->party.receiver());
   if (!sound) drop(Counter::kDroppedUnexpected);
+  // A repeated WELCOME may be older than the frame that arrived last.
   const bool again = head->type == wire::FrameType::kWelcome;
   if (sound && sending != nullptr && !again) sending->association().heard_on(answer_path);
   lifecycle_.follow_up(now, *slot);
 }
 
 void Dispatch::to_departed(const Arrival& arrival, Departed& departed) {
-  Channel* channel =
-      sealed_by_association(arrival.type) ? data_channel(arrival.slot) : &arrival.slot.channel;
+  Channel* channel = channel_of(arrival.slot, arrival.type);
   if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (const auto reason = refusal(*channel, arrival.type, arrival.packet)) return drop(*reason);
   if (departed.on_frame(arrival.now, arrival.type)) lifecycle_.leave(arrival.slot);
@@ -152,7 +152,8 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
   lifecycle_.follow_up(arrival.now, slot);
 }
 
-Channel* Dispatch::data_channel(const Slot& slot) const {
+Channel* Dispatch::channel_of(Slot& slot, wire::FrameType type) const {
+  if (!sealed_by_association(type)) return &slot.channel;
   const Slot* association = slots_.find(slot.association);
   return association == nullptr ? nullptr : association->party.channel();
 }
@@ -180,7 +181,6 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
   association.heard_on(arrival.answer_path);
   association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
                      association.channel().last_is_newest(), reported_);
-  note_arrival(association);
   if (ack_.asks_pong) on_ping(arrival, association);
   for (const std::uint64_t token : reported_)
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
@@ -239,11 +239,6 @@ void Dispatch::on_pong(const Arrival& arrival, RecvAssociation& association) {
     if (Slot* slot = slots_.find(token)) lifecycle_.follow_up(arrival.now, *slot);
 }
 
-void Dispatch::note_arrival(SendAssociation& association) {
-  if (association.take_first_arrival())
-    commons_.unmarked_peers.note_arrival(association.peer_address());
-}
-
 void Dispatch::on_established(Time now, const SendStream& stream) {
   if (stream.handshake().needs_unmarked()) lifecycle_.unmark(stream.peer_address());
   lifecycle_.begin_streams(now, stream.association());
@@ -270,10 +265,7 @@ bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
     case wire::FrameType::kNeed:
       return deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
     case wire::FrameType::kStop:
-      return deliver<wire::Stop>(packet, [&](auto& f) {
-        connection.on_stop(now, f);
-        note_arrival(connection.association());
-      });
+      return deliver<wire::Stop>(packet, [&](auto& f) { connection.on_stop(now, f); });
     default:
       return to_either(arrival, connection);
   }

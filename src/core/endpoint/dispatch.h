@@ -48,15 +48,14 @@ class Dispatch {
   void on_welcome(const Arrival& arrival, SendStream& stream);
   void to_association(const Arrival& arrival);
   void on_ack(const Arrival& arrival, SendAssociation& association);
-  void note_arrival(SendAssociation& association);
   void on_established(Time now, const SendStream& stream);
   // False for frames that the association does not expect.
   bool on_placing(const Arrival& arrival, SendAssociation* sending, RecvAssociation* receiving);
   void on_ping(const Arrival& arrival, SendAssociation& association);
   void on_probe(const Arrival& arrival, RecvAssociation& association);
   void on_pong(const Arrival& arrival, RecvAssociation& association);
-  // The channel of the association of the stream in `slot`; null: the association has ended.
-  Channel* data_channel(const Slot& slot) const;
+  // The channel for frames of this type to the stream in `slot`; null: its association has ended.
+  Channel* channel_of(Slot& slot, wire::FrameType type) const;
   // These return false for a frame that is malformed, or that the state does not allow.
   bool to_sender(const Arrival& arrival, SendStream& connection);
   bool to_receiver(const Arrival& arrival, RecvStream& connection);

@@ -148,10 +148,6 @@ void Handshake::agree_on(std::uint32_t datagram_bytes) {
   rounds_ = 0;
 }
 
-void Handshake::on_started() {
-  finish();
-}
-
 void Handshake::emit_hello(Time now, std::uint32_t size, bool unmarked, FrameWriter& frames,
                            wire::TxPacket& out) {
   wire::Hello hello;

@@ -52,7 +52,7 @@ class Handshake {
   bool was_forgotten() const { return forgotten_; }
 
   void on_welcome(Time now, const wire::Welcome& welcome);
-  void on_started();
+  void finish();  // STARTED has arrived, or a frame that shows that it was lost
   // The last frame was rejected (ICMP): the error may be forged, or be about DSCP or ECN.
   void retry_soon(Time now) {
     if (state_ == State::kHello || state_ == State::kStart)
@@ -82,7 +82,6 @@ class Handshake {
   static constexpr Duration kFirstPause = 5ms;
 
   void on_joined(const wire::Welcome& welcome);
-  void finish();
   void agree_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, bool unmarked, FrameWriter& frames,
                   wire::TxPacket& out);

@@ -106,7 +106,7 @@ void SendStream::on_started(Time now, const wire::Started& started) {
   const bool keyed = association_->peer_token() != 0;
   if (handshake_.state() != Handshake::State::kStart || !keyed) return;
   heard(now);
-  handshake_.on_started();
+  handshake_.finish();
   association_->establish(now, started, handshake_.terms());
   opened(now, started.posted);
 }
@@ -173,7 +173,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
   peer_closed_ = true;
   if (handshake_.state() == Handshake::State::kStart) {
     // The peer accepted and closed before its STARTED arrived, and will not send STARTED again.
-    handshake_.on_started();
+    handshake_.finish();
     if (!association_->established() && association_->peer_token() != 0)
       association_->establish(now, wire::Started{}, handshake_.terms());
     queue_.set_payload_bytes(handshake_.terms().payload_bytes);

@@ -58,8 +58,8 @@ class UdpAccess final : public Access {
         "{} at {}: datagrams of {} bytes, {} paths, {} KiB receive capacity, GSO {}, "
         "GRO {}",
         from_.name, to_string(udp.address()), limits.datagram_bytes_max, limits.paths,
-        limits.receive_capacity_bytes >> 10,
-        udp.counters().gso_on != 0 ? "on" : "off", udp.counters().gro_on != 0 ? "on" : "off");
+        limits.receive_capacity_bytes >> 10, udp.counters().gso_on != 0 ? "on" : "off",
+        udp.counters().gro_on != 0 ? "on" : "off");
     device.datapath = std::move(opened).value();
     return device;
   }

@@ -81,8 +81,9 @@ class Scene {
   const Config config_;
   Counters counters_;
   EndpointRate rate_;
-  std::shared_ptr<SendAssociation> association_ =
-      std::make_shared<SendAssociation>(config_, counters_, rate_, SendAssociation::Open{});
+  UnmarkedPeers unmarked_peers_;
+  std::shared_ptr<SendAssociation> association_ = std::make_shared<SendAssociation>(
+      config_, counters_, rate_, unmarked_peers_, SendAssociation::Open{});
   std::vector<std::unique_ptr<SendStream>> streams_;
   std::vector<std::byte> memory_{std::size_t{4} << 20};
   std::map<std::uint32_t, std::size_t> bytes_;

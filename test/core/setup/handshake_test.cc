@@ -79,7 +79,7 @@ TEST_CASE("when the largest size passes, START follows at once with a payload of
   CHECK(s.handshake->state() == Handshake::State::kStart);
   CHECK(s.handshake->terms().payload_bytes == 69 * 128);  // 8972 - 44 = 8928 = 69.75 granules
   CHECK(s.frames(Scene::t0 + 1ms) == Sizes{0});
-  s.handshake->on_started();
+  s.handshake->finish();
   CHECK(s.handshake->state() == Handshake::State::kDone);
   CHECK(s.handshake->next_timeout() == kNever);
 }
