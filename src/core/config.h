@@ -65,7 +65,7 @@ struct Config {
   // Shares of a stream's licensed packets in each level, by magnitude.
   LevelShares level_shares = kTwoLevelShares;
 
-  void tell(const Decision& decision) const {
+  void trace(const Decision& decision) const {
     if (decisions) decisions->on_decision(decision);
   }
 };

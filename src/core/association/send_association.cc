@@ -108,7 +108,7 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
     if (counters == nullptr) counters = &stream->counters();
     acked.in_flight += part.acked.in_flight;
     acked.spurious += part.acked.spurious;
-    acked.forgone += part.acked.forgone;
+    acked.late += part.acked.late;
     posted = posted || part.posted;
   }
   if (reported.empty() && !ack.streams().empty()) return;
@@ -137,7 +137,7 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
     flight_.on_spurious(now, round_trip());
   }
   sample.spurious = spurious;
-  sample.acked = acked.in_flight + acked.spurious + acked.forgone;
+  sample.acked = acked.in_flight + acked.spurious + acked.late;
   collect_losses(now, sample);
   sample.round_trip = round_trip();
   sample.limited = window_.take_limited();
@@ -147,9 +147,9 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
                          .backlogged = streams_.has_next(),
                          .wire_bytes_per_s = rate_.total(),
                          .delivered = rate_.delivered()}))
-    config_.tell({now, peer_token(),
-                  gate_.open() ? "starts to compress messages" : "stops compressing messages",
-                  std::nullopt});
+    config_.trace({now, peer_token(),
+                   gate_.open() ? "starts to compress messages" : "stops compressing messages",
+                   std::nullopt});
   if (sample.lost > 0) report_window(now);
   streams_.for_each_busy([&](SendStream& stream) { refresh_lossy(now, stream); });
   streams_.rest();
@@ -208,7 +208,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     if (loss.path_failed) {  // which says nothing about queues in the network
       queue.mark_lost(loss.chunk);
       streams_.prefer(loss.chunk.stream);
-      config_.tell(
+      config_.trace(
           {now, peer_token(), "repeats a packet of a path that the card gave up", loss.path});
       continue;
     }
@@ -218,11 +218,11 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     sample.lost += repeated && !path.known ? 1 : 0;
     queue.mark_lost(loss.chunk);
     if (repeated) streams_.prefer(loss.chunk.stream);
-    config_.tell({now, peer_token(), "declares a packet lost on path", loss.path});
+    config_.trace({now, peer_token(), "declares a packet lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // the rest of a burst takes another path
     if (path.avoided) {
       counters_.add(Counter::kPathsAvoided);
-      config_.tell({now, peer_token(), "avoids path", loss.path});
+      config_.trace({now, peer_token(), "avoids path", loss.path});
     }
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
@@ -275,13 +275,13 @@ void SendAssociation::refresh_lossy(Time now, SendStream& stream, bool is_silent
   if (!any_exact) return;
   streams_.prefer(stream.number());
   prober_.clock().on_repair(now, probe_terms());
-  config_.tell(
+  config_.trace(
       {now, peer_token(), "makes a message exact, because SENT_ONCE has no answer", std::nullopt});
 }
 
 void SendAssociation::report_window(Time now) const {
   const auto packets = static_cast<std::uint64_t>(congestion_.window());
-  config_.tell({now, peer_token(), "window after losses or silence, in packets:", packets});
+  config_.trace({now, peer_token(), "window after losses or silence, in packets:", packets});
 }
 
 // Networks that drop packets by their DSCP or ECN do so from the start. These rounds take a quarter

@@ -82,7 +82,7 @@ SendStream* StreamSchedule::next() {
   entries_[turn_].left = std::min<std::ptrdiff_t>(entries_[turn_].left, 0);
   const std::size_t lost =
       find_behind(turn_, [](const Entry& entry) { return entry.stream->queue().has_lost(); });
-  if (lost != size()) return retransmits(lost);
+  if (lost != size()) return let_retransmit(lost);
   const std::size_t urgent =
       find_behind(turn_, [](const Entry& entry) { return entry.stream->queue().next_is_urgent(); });
   if (urgent != size()) {
@@ -102,11 +102,11 @@ SendStream* StreamSchedule::next() {
 
 void StreamSchedule::prefer(std::uint32_t number) {
   const std::size_t index = index_of(number);
-  if (index != size()) retransmits(index);
+  if (index != size()) let_retransmit(index);
 }
 
 // Lets the stream send one packet, without using up bytes of its regular turn.
-SendStream* StreamSchedule::retransmits(std::size_t index) {
+SendStream* StreamSchedule::let_retransmit(std::size_t index) {
   turn_ = index;
   entries_[index].left = std::max<std::ptrdiff_t>(entries_[index].left, 1);
   return entries_[index].stream;

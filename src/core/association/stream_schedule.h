@@ -70,7 +70,7 @@ class StreamSchedule {
   template <class Holds>
   std::size_t find_behind(std::size_t place, const Holds& holds) const;
   static void grant(Entry& entry);
-  SendStream* retransmits(std::size_t index);
+  SendStream* let_retransmit(std::size_t index);
 
   std::vector<Entry> entries_;     // sorted by number
   std::vector<std::size_t> busy_;  // indexes of busy streams, ascending

@@ -51,7 +51,7 @@ void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, Li
   message.any_placed |= placed;
   if (ends == LicensedEnd::kNothing) return;
   message.all_sent = true;
-  message.stop_sent_at = message.all_sent_at = now;
+  message.sent_once_at = message.all_sent_at = now;
   // SENT_ONCE would overtake placed packets. It waits until refresh() or on_silence(); a message
   // that loses nothing is complete by then.
   if (message.any_placed) return;
@@ -69,7 +69,7 @@ void LossySends::say_on_all(Message& message) {
 // Plans SENT_ONCE again on all paths, or makes the message exact: then it returns true. A host that
 // is silent may only be busy, and one that has not posted the receive cannot decide.
 bool LossySends::repeat(Time now, Message& message, const Peer& peer, SendQueue& queue) {
-  const bool may_answer = queue.is_posted(message.number) && peer.heard_at > message.stop_sent_at;
+  const bool may_answer = queue.is_posted(message.number) && peer.heard_at > message.sent_once_at;
   if (message.said_on_all && may_answer) ++message.unanswered;
   // The receiver probably waits for a path that carries neither packets of the message nor
   // SENT_ONCE.
@@ -100,7 +100,7 @@ bool LossySends::refresh(Time now, const Peer& peer, SendQueue& queue) {
   bool any_exact = false;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& message = messages_[i];
-    const bool waited = now - message.stop_sent_at >= peer.round_trip * 3 / 2;
+    const bool waited = now - message.sent_once_at >= peer.round_trip * 3 / 2;
     if (message.all_sent && message.to_say == 0 && waited)
       any_exact = repeat(now, message, peer, queue) || any_exact;
   }
@@ -127,11 +127,11 @@ LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
   if (queue.forgoes(number)) count_lost(queue, number, stop, counters);
   SendQueue::Acked acked;
   queue.stop(number, acked);
-  Stopped stopped{acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
+  Stopped stopped{acked.in_flight, 0, acked.in_flight + acked.late > 0};
   // Most of the data that was given up had not counted as lost before.
   const std::uint32_t given_up = stop.lost_bytes / payload_bytes;
-  if (given_up > acked.forgone) {
-    stopped.forgone = std::min(given_up - acked.forgone, acked.in_flight);
+  if (given_up > acked.late) {
+    stopped.forgone = std::min(given_up - acked.late, acked.in_flight);
     stopped.acked -= stopped.forgone;
   }
   return stopped;
@@ -146,7 +146,7 @@ std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Re
       const wire::PathIndex path = message.marks[message.marks.size() - message.to_say].path;
       --message.to_say;
       --due_;
-      message.stop_sent_at = now;
+      message.sent_once_at = now;
       if (!queue.forgoes(message.number)) continue;  // complete, or needed whole, meanwhile
       wire::SentOnce frame;
       frame.destination = to.token;

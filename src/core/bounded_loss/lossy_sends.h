@@ -68,7 +68,7 @@ class LossySends {
     bool any_placed = false;
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // SENT_ONCE is due on the paths of this many marks, from the end
-    Time stop_sent_at{};
+    Time sent_once_at{};
     Time all_sent_at{};
     bool said_on_all = false;
     unsigned unanswered = 0;  // rounds of SENT_ONCE on all paths, while the peer could answer

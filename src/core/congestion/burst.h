@@ -1,4 +1,4 @@
-// The number of packets of a connection that leave together on one path. Long bursts cost little
+// The number of packets of an association that leave together on one path. Long bursts cost little
 // (one system call, one pass through the kernel); short bursts keep the queues in the network
 // short. The send rate and the window decide, and the result is rounded to the datapath's units.
 #pragma once

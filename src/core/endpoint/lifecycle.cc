@@ -51,7 +51,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
     report_done(slot, connection);
     if (!connection.failed()) return;
     const Error error = *connection.error();
-    commons_.config.tell({now, connection.peer_token(), error.what, {}});
+    commons_.config.trace({now, connection.peer_token(), error.what, {}});
     if (is_attempt(slot, error) || slot.is_leaving)
       return fail_slot(now, slot, error, error.what, true);
     fail_context(now, slot.context, error, &slot);
@@ -108,7 +108,7 @@ void Lifecycle::unmark(const wire::EndpointAddress& peer) {
   Event event;
   event.kind = Event::Kind::kUnmarked;
   event.peer = peer;
-  tell(std::move(event));
+  report(std::move(event));
 }
 
 std::optional<Event> Lifecycle::poll_event() {
@@ -181,7 +181,7 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
       event.error = told;
       event.peer = peer.address;
       event.ends_alone = ends_alone;
-      tell(std::move(event));
+      report(std::move(event));
     }
     depart(now, slot, std::move(end));
   });

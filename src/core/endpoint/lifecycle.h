@@ -78,7 +78,7 @@ class Lifecycle {
   // Packets to the peer's host go without marks from now on.
   void unmark(const wire::EndpointAddress& peer);
 
-  void tell(Event event) { events_.push_back(std::move(event)); }
+  void report(Event event) { events_.push_back(std::move(event)); }
   std::optional<Event> poll_event();
 
   // How long the record of an ended connection continues to answer the peer.

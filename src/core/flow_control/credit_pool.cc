@@ -5,15 +5,15 @@
 namespace dlcp::core {
 namespace {
 
-// The reserves of many connections together stay near a quarter of the capacity times a logarithm
-// of their number; the rest is for connections that send. A transfer that may begin with only one
+// The reserves of many associations together stay near a quarter of the capacity times a logarithm
+// of their number; the rest is for those that send. A transfer that may begin with only one
 // packet would wait for its share for several RTTs, and in an all-to-all exchange every transfer
 // begins. Therefore one share per turn is left for the next senders, and a sender that has finished
 // is reduced to its reserve at once.
 constexpr std::size_t kReserveShare = 4;
-constexpr std::size_t kConnectionsFew = 16;
-// Packets in flight of a connection that waits for its turn: enough to continue at once when the
-// turn comes. With long messages turns change seldom, and many waiting connections would fill the
+constexpr std::size_t kFew = 16;
+// Packets in flight of an association that waits for its turn: enough to continue at once when the
+// turn comes. With long messages turns change seldom, and many waiting senders would fill the
 // path by themselves, cause ECN marks for the served ones, and slow them down until all are equal.
 constexpr std::size_t kWaitingPackets = 4;
 constexpr std::size_t kWaitingPacketsLong = 1;
@@ -33,9 +33,9 @@ void CreditPool::set_committed(Grant& grant, std::uint32_t packets) {
 }
 
 void CreditPool::join(Grant& grant, std::uint32_t packet_bytes) {
-  ++connections_;
+  ++associations_;
   grant.packet_bytes = packet_bytes;
-  const std::size_t share = capacity_ / kReserveShare / std::max(connections_, kConnectionsFew);
+  const std::size_t share = capacity_ / kReserveShare / std::max(associations_, kFew);
   const std::size_t bytes = std::min(share, reserve_limit_);
   grant.reserve = static_cast<std::uint32_t>(std::max<std::size_t>(bytes / packet_bytes, 1));
   grant.window = grant.reserve;
@@ -48,7 +48,7 @@ void CreditPool::leave(Grant& grant) {
   reclaim(grant);
   set_committed(grant, 0);
   reserved_ -= std::size_t{grant.reserve} * grant.packet_bytes;
-  --connections_;
+  --associations_;
   grant = Grant{};
 }
 
@@ -85,7 +85,7 @@ bool CreditPool::is_served(const Grant& grant) const {
 
 void CreditPool::refresh(Grant& grant) {
   std::size_t window = grant.reserve;
-  const bool crowd = connections_ > kConnectionsFew;
+  const bool crowd = associations_ > kFew;
   grant.rests = crowd && grant.active && !grant.in_line;
   if (grant.active && !grant.rests) {
     const std::size_t shared = capacity_ - std::min(capacity_, reserved_);

@@ -1,7 +1,7 @@
-// Divides the device's receive capacity (socket buffers) among its connections, so that all senders
-// together do not have more in flight than the buffers hold. This limits incast. A connection has a
-// small reserve, and an equal share of the rest while it receives data. After a window is reduced,
-// its old size counts until a data packet carries the epoch of the new window.
+// Divides the device's receive capacity (socket buffers) among its associations, so that all
+// senders together do not have more in flight than the buffers hold. This limits incast. An
+// association has a small reserve, and an equal share of the rest while it receives data. After a
+// window is reduced, its old size counts until a data packet carries the epoch of the new window.
 //
 // Only the senders that began first transmit at full rate. Senders that are served equally finish
 // together. In an all-to-all exchange they then meet again at the next receiver, and in the end
@@ -24,7 +24,7 @@ inline constexpr Duration kWindowReclaim = std::chrono::milliseconds(25);
 // paths occupy no buffer: send_window.)
 inline constexpr Duration kWindowSettled = std::chrono::microseconds(250);
 
-// The share of one connection, which owns this object; the pool keeps the accounts.
+// The share of one association, which owns this object; the pool keeps the accounts.
 struct Grant {
   std::uint32_t packet_bytes = 0;
   std::uint32_t reserve = 0;    // packets
@@ -48,7 +48,7 @@ class CreditPool {
   // place in the line until it loses its credit.
   static constexpr Duration kSilent = std::chrono::microseconds(50);
 
-  // `reserve_limit_bytes`: the largest reserve that a connection needs (config.eager_bytes).
+  // `reserve_limit_bytes`: the largest reserve that an association needs (config.eager_bytes).
   CreditPool(std::size_t capacity_bytes, std::size_t reserve_limit_bytes)
       : capacity_(capacity_bytes), reserve_limit_(reserve_limit_bytes) {}
 
@@ -77,7 +77,7 @@ class CreditPool {
 
   std::size_t capacity_;
   std::size_t reserve_limit_;
-  std::size_t connections_ = 0;
+  std::size_t associations_ = 0;
   std::size_t active_ = 0;
   std::size_t reserved_ = 0;        // bytes
   std::size_t committed_ = 0;       // bytes

@@ -8,7 +8,7 @@ namespace dlcp::core {
 namespace {
 
 // The credit covers a path of this RTT at tens of Gbit/s.
-constexpr Duration kNear = 200us;
+constexpr Duration kCovered = 200us;
 // With fewer packets the cost of an acknowledgement is too high.
 constexpr double kStopLeast = 4;
 
@@ -66,11 +66,11 @@ void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric) 
   fabric_least_ = std::min(fabric_least_, fabric);
   if (now < round_ends_) return;
   const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());
-  const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kNear;
-  reach_ = round > Duration::zero() && !near_ ? 2 * most : 0;
+  const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kCovered;
+  reach_ = round > Duration::zero() && !quick_ ? 2 * most : 0;
   std::copy_backward(delivered_.begin(), delivered_.end() - 1, delivered_.end());
   delivered_[0] = 0;
-  round_ends_ = now + std::max(round, kNear);
+  round_ends_ = now + std::max(round, kCovered);
 }
 
 }  // namespace dlcp::core

@@ -1,5 +1,5 @@
-// Number of packets that a sending connection may have in flight: the congestion window, limited by
-// what the receiver can take. Also counts the packets in flight.
+// Number of packets that a sending association may have in flight: the congestion window, limited
+// by what the receiver can take. Also counts the packets in flight.
 //
 // The receiver grants what its buffers hold (credit_pool), because that amount may remain unread
 // while its process does not run. A long path holds far more than that, and not in a buffer.
@@ -25,11 +25,11 @@ class SendWindow {
   static constexpr Duration kAskEvery = std::chrono::microseconds(40);
   static constexpr Duration kQuick = std::chrono::microseconds(25);
 
-  // STARTED: `packets` is the reserve of this connection. `took`: duration of the handshake.
+  // STARTED: `packets` is the reserve of this association. `took`: duration of the handshake.
   void open(std::uint32_t packets, std::uint16_t epoch, Duration took) {
     reserve_ = credit_ = std::max<std::uint32_t>(packets, 1);
     epoch_ = epoch;
-    near_ = took < kQuick;
+    quick_ = took < kQuick;
   }
   // WELCOME names the reserve again, because STARTED may be lost. 0: no stream was left there.
   void on_reserve(std::uint32_t packets) {
@@ -108,7 +108,7 @@ class SendWindow {
   std::uint32_t reserve_ = 1;  // packets that remain granted after a pause
   std::uint16_t epoch_ = 0;
   std::uint32_t reach_ = 0;  // packets that the path holds in addition to the buffers
-  bool near_ = false, limited_ = false;
+  bool quick_ = false, limited_ = false;
   bool starved_ = false;
   RttEstimator fabric_;
   Duration fabric_least_ = Duration::max();

@@ -1,4 +1,4 @@
-// The probes of a sending connection: their times (ProbeClock) and their sizes (PacketSize). A
+// The probes of a sending association: their times (ProbeClock) and their sizes (PacketSize). A
 // probe is padded if data packets do not arrive although the peer answers.
 #pragma once
 

@@ -189,7 +189,7 @@ void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
   event.connection = listener.token;
   event.proven = proven;
   event.error = peer_refuses({0, wire::Refuse::Cause::kSettings, refuse->reason});
-  lifecycle_.tell(std::move(event));
+  lifecycle_.report(std::move(event));
 }
 
 void Admission::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,

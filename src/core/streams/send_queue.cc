@@ -279,7 +279,7 @@ void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask
   message.lost_count -= spurious_count;
   message.acked_count += fresh_count;
   if (!message.retransmits()) {
-    result.forgone += spurious_count;
+    result.late += spurious_count;
   } else {
     check(spurious_count <= lost_total_, "the queue counts the lost chunks of all its messages");
     lost_total_ -= spurious_count;

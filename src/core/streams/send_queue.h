@@ -70,7 +70,7 @@ class SendQueue {
   struct Acked {
     std::uint32_t in_flight = 0;  // newly acknowledged chunks that were in flight
     std::uint32_t spurious = 0;   // chunks that counted as lost, and were not
-    std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
+    std::uint32_t late = 0;       // the same of licensed messages: late, or given up
   };
   // False: the report is invalid, because it names messages that were never sent.
   bool acknowledge(const wire::StreamReport& report, Acked& result);

@@ -134,7 +134,7 @@ SendStream::Progress SendStream::on_report(Time now, const wire::StreamReport& r
   progress.sound = true;
   named(now);
   progress.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
-  if (progress.acked.in_flight + progress.acked.spurious + progress.acked.forgone > 0)
+  if (progress.acked.in_flight + progress.acked.spurious + progress.acked.late > 0)
     liveness_.on_progress(now);
   watch(now);
   return progress;

@@ -201,7 +201,7 @@ TEST_CASE("STOP ends a licensed message, but only one that was sent completely")
   sender.queue.mark_lost({0, 3});
   sender.queue.stop(0, acked);
   CHECK(acked.in_flight == 49);
-  CHECK(acked.forgone == 1);
+  CHECK(acked.late == 1);
   CHECK(acked.spurious == 0);
   CHECK(sender.queue.pop_done());
   CHECK(sender.queue.empty());

@@ -230,7 +230,7 @@ TEST_CASE("losses of early data are retransmitted once the receive is posted") {
   q.queue.mark_lost({1, 0});
   const auto acked = q.ack(1, {{1, 2, 0}});
   CHECK(q.valid);
-  CHECK(acked.forgone == 1);
+  CHECK(acked.late == 1);
   q.queue.set_posted(2);
   CHECK_FALSE(q.queue.has_next());
 }

@@ -1,4 +1,4 @@
-// Estimates from the delays of a connection: the delay of the empty path, and how much packets
+// Estimates from the delays of an association: the delay of the empty path, and how much packets
 // differ without any queue. Single samples may be wrong.
 #pragma once
 
