@@ -111,7 +111,6 @@ void SendAssociation::on_ack(Time now, wire::Ack& ack, Time arrived_at, bool new
     acked.late += part.acked.late;
     posted = posted || part.posted;
   }
-  if (reported.empty() && !ack.streams().empty()) return;
   (counters == nullptr ? counters_ : *counters).add(Counter::kAcksReceived);
   on_heard(now);
   AckSample sample{.now = now};
