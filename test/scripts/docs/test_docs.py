@@ -1,5 +1,6 @@
 """README is short, every page can be reached from it, and no link between pages is dead."""
 
+import os
 import pathlib
 import re
 import unittest
@@ -78,6 +79,13 @@ class Docs(unittest.TestCase):
             with self.subTest(folder=str(folder.relative_to(ROOT)), page=str(page.relative_to(ROOT))):
                 if path != folder:
                     self.assertRegex(page.read_text(encoding="utf-8"), rf"[`\[/]{re.escape(folder.name)}\b")
+
+    def test_every_script_is_listed(self):
+        text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        rows = re.search(r"\| scripts \| purpose \|\n\|---\|---\|\n((?:\|.*\n)+)", text).group(1)
+        listed = [name for row in rows.splitlines() for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
+        scripts = [path.name for path in (ROOT / "scripts").iterdir() if path.is_file() and os.access(path, os.X_OK)]
+        self.assertEqual(sorted(listed), sorted(scripts))
 
     def test_every_folder_of_test_has_a_page(self):
         """The first level of folders. The page says what these tests need, and how to run them."""

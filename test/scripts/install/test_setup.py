@@ -77,6 +77,18 @@ class Setup(unittest.TestCase):
         self.assertNotIn("python3", optional)
         self.assertNotIn("jq", required)
 
+    def test_an_old_cmake_is_named_instead_of_an_error_of_the_presets(self):
+        for version, expected in (("3.22.1", 4), ("3.25.0", 0), ("4.0.3", 0)):
+            machine = self.machine(0, DEBIAN)
+            machine.command("cmake", f"echo cmake version {version}")
+            setup = SETUP.read_text()
+            needs = setup.index("cat <<'END'\n") + len("cat <<'END'\n")
+            only = machine.bin / "setup"
+            only.write_text(setup[:needs] + "build required cmd=cmake cmake\n" + setup[setup.index("END\n}"):])
+            done = subprocess.run([shutil.which("bash"), only, "build"], env={"PATH": str(machine.bin)}, check=False,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, expected, done.stderr)
+
     def test_unavailable_optional_packages_do_not_stop_it(self):
         machine = self.machine(0, DEBIAN)
         machine.command("apt-get", f'case "$*" in *jq*) exit 100 ;; esac\necho "$@" >> {machine.log}\nfor p in '
@@ -84,7 +96,7 @@ class Setup(unittest.TestCase):
                         f'cp {machine.bin}/id {machine.bin}/$p; done')
         code, output, _ = machine.setup("net")
         self.assertEqual(code, 0, output)
-        self.assertIn("parts that need them are skipped", output)
+        self.assertIn("tests and benchmarks that need them are skipped", output)
 
     def test_a_terminal_gets_one_moving_line_and_a_pipe_none(self):
         machine = self.machine(0, DEBIAN)
