@@ -2,9 +2,9 @@
 set(CPACK_PACKAGE_NAME nccl-dlcp)
 set(CPACK_PACKAGE_VENDOR "DLCP")
 set(CPACK_PACKAGE_CONTACT "DLCP maintainers <maintainers@dlcp.invalid>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Network for NCCL over plain Ethernet that holds where TCP collapses")
-set(CPACK_PACKAGE_DESCRIPTION "An NCCL net plugin over UDP and RoCEv2, exact unless loss of gradients is licensed,
-with tools that check hosts and paths (dlcp), add on hosts of their own (dlcp-hub) and configure switches (dlcp-switch).")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "NCCL network plugin over UDP and RoCEv2 for Ethernet that loses packets")
+set(CPACK_PACKAGE_DESCRIPTION "The plugin delivers every byte, unless you allow gradient sums to lose data. Tools: dlcp checks
+hosts and the paths between them, dlcp-hub adds for all-reduces on other hosts, dlcp-switch configures switches.")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CHECKSUM SHA256)
 set(CPACK_PACKAGE_FILE_NAME nccl-dlcp-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
@@ -12,7 +12,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
-else()
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)  # for others CPack asks dpkg
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
