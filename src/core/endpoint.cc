@@ -287,8 +287,8 @@ void Endpoint::on_permission(Time now, const PermissionEvent& event) {
   const std::uint64_t association = parts_->commons.links.of_permission(event.id);
   RecvPlacing* placing = parts_->placing(association);
   if (placing == nullptr) return;
-  const auto outcome = parts_->lifecycle.guarded(
-      now, association, [&] { return placing->on_event(event); });
+  const auto outcome =
+      parts_->lifecycle.guarded(now, association, [&] { return placing->on_event(event); });
   parts_->lifecycle.serve_association(association);  // it may send PERMITS
   if (!outcome || outcome->use.stream == nullptr) return;
   RecvStream& stream = *outcome->use.stream;

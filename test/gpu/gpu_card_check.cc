@@ -65,9 +65,9 @@ Status check_write(datapath::Placer& placer, std::span<std::byte> memory) {
     return require(false, "the card refuses it");
   if (auto done = await("write", [&](Time now) { return placer.written(now); }); !done) return done;
   std::vector<std::byte> copy(bytes.size());
-  if (auto read = require(cudaMemcpy(copy.data(), memory.data() + 8192, copy.size(),
-                                     cudaMemcpyDeviceToHost),
-                          "copy the bytes to the host");
+  if (auto read = require(
+          cudaMemcpy(copy.data(), memory.data() + 8192, copy.size(), cudaMemcpyDeviceToHost),
+          "copy the bytes to the host");
       !read)
     return read;
   return require(copy == bytes, "the GPU sees other bytes");
