@@ -11,10 +11,24 @@ namespace dlcp::core {
 namespace {
 
 constexpr unsigned kReportTimes = 2;
+constexpr std::size_t kAnswersMax = 4;  // a sender sends no more probes at a time
 // A frame with less room left is closed, and the next frame begins with the stream that did not
 // fit.
 constexpr std::size_t kStreamRoomLeast =
     wire::kStreamReportBytes + wire::kMessageReportBytes + sizeof(std::uint64_t);
+
+// Of several PROBEs that arrived together, `ack` has answered one. The others get the same answer,
+// each on its own path, because some paths may be dead.
+std::size_t repeat_answer(wire::Ack& ack, std::span<const wire::PathIndex> paths,
+                          const wire::EndpointAddress& to, FrameWriter& frames,
+                          std::span<wire::TxPacket> out) {
+  for (auto& report : ack.paths)
+    report.ce_marks = 0;  // the sender adds them up
+  const std::size_t count = std::min(paths.size(), out.size());
+  for (std::size_t i = 0; i < count; ++i)
+    frames.emit(ack, paths[i], to, out[i]);
+  return count;
+}
 
 }  // namespace
 
@@ -131,8 +145,8 @@ void RecvAssociation::on_run(Time now, RecvStream& stream, const DataRun& run) {
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
   reply_path_ = path;  // the reverse direction of the previous one may be broken
   probes_.on_frame(path);
-  if (!probe_to_answer_) answer_path_ = probes_.next(config_.paths);
   if (payload_bytes_ == 0) return;
+  if (answer_paths_.size() < kAnswersMax) answer_paths_.push_back(probes_.next(config_.paths));
   // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
   for (RecvStream* stream : streams_)
@@ -268,15 +282,21 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
                                      ack_clock_.due() <= now, frames, out.subspan(count));
   }
   while (ack_clock_.due() <= now && count < out.size()) {
-    const wire::PathIndex path = probe_to_answer_ ? answer_path_ : reply_path_;
+    const wire::PathIndex path = probe_to_answer_ ? answer_paths_.front() : reply_path_;
     const bool complete = build_ack(now);
-    if (complete)
-      probe_to_answer_.reset();
-    else  // only the last frame answers: then the sender knows everything and judges losses
+    if (!complete)  // only the last frame answers: then the sender knows everything, judges losses
       ack_.answers_probe = false;
     counters_.add(Counter::kAcksSent);
     if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);
+    if (complete && probe_to_answer_) {
+      const std::size_t more = repeat_answer(ack_, std::span(answer_paths_).subspan(1),
+                                             open_.sender, frames, out.subspan(count));
+      counters_.add(Counter::kAcksSent, more);
+      count += more;
+      probe_to_answer_.reset();
+      answer_paths_.clear();
+    }
     if (ack_.asks_pong) {  // perhaps this path is dead
       reply_path_ = answer_path().next();
       if (complete) pings_.on_sent();

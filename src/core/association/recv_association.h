@@ -112,8 +112,8 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0;   // the sender's path on which it is most likely to receive
-  wire::PathIndex answer_path_ = 0;  // of the answer to a probe
+  wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive
+  std::vector<wire::PathIndex> answer_paths_;  // one for each PROBE
   std::unique_ptr<RecvPlacing> placing_;
 };
 

@@ -1,4 +1,8 @@
 // Outages of the fabric that connections must survive, and the throughput during them.
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "random_world.h"
 #include "seeds.h"
 #include "wire/data/data_header.h"
@@ -32,6 +36,28 @@ TEST_CASE("a network that is down during connection setup only delays it") {
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 10'000);
   world.finish(8s);
+}
+
+TEST_CASE("probes that arrive together get one answer each, on different paths") {
+  World world(behind_a_switch());
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 10'000);
+  world.finish(1s);
+  const Time begin = world.now();
+  std::map<Time, std::set<std::uint8_t>> answers;
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    const auto head = wire::decode_head(datagram);
+    const bool lost = world.now() - begin < 2ms;
+    if (to == 0 && lost && head && head->type == wire::FrameType::kAck)
+      answers[world.now()].insert(head->flags);
+    return to != 0 || !lost;
+  });
+  world.transfer(flow, 10'000);
+  world.finish(1s);
+  std::size_t most = 0;
+  for (const auto& [at, paths] : answers)
+    most = std::max(most, paths.size());
+  CHECK(most > 1);
 }
 
 TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseconds at most") {
