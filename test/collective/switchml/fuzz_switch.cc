@@ -20,8 +20,7 @@ namespace {
 struct Conversation {
   explicit Conversation(FuzzInput& input)
       : in(input),
-        terms{1 + static_cast<unsigned>(in.below(32)), 1 + static_cast<unsigned>(in.below(4)), 64,
-              0, 1ms},
+        terms{1 + static_cast<unsigned>(in.below(32)), 1 + static_cast<unsigned>(in.below(4)), 64},
         worker(terms),
         data(in.below(600)),
         result(data.size()) {
