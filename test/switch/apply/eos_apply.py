@@ -190,7 +190,7 @@ def main():
     os.utime(switch.folder / "applied" / "session", (0, 0))
     for _ in range(2):
         result = switch.run("apply.sh", "--confirm", "leaf")
-        expect(result.returncode == 4 and "minutes have passed" in result.stderr, "a late confirmation is an error", result)
+        expect(result.returncode == 4 and "minutes has expired" in result.stderr, "a late confirmation is an error", result)
     expect_nothing_to_do(switch, "rollback.sh", "leaf")
     result = switch.run("apply.sh", "--confirm", "leaf")
     expect(result.returncode == 0 and "nothing to confirm" in result.stdout, "until the state is known again", result)
