@@ -42,9 +42,9 @@ Key payload_key(const Key& direction);
 
 // A sequence of numbers that cannot be predicted without `key`.
 std::uint64_t draw(const Key& key, std::uint64_t count);
-// Distinguishes two secrets, and a secret from none (0). Handles contain it. Whoever reads a handle
-// can check guesses of the secret offline, as with the handle and the tag of one packet. This does
-// not help to find 128 random bits.
+// Distinguishes two secrets, and a secret from none (0). Handles contain it. Anyone who reads a
+// handle can check guesses of the secret offline, as with the handle and the tag of one packet.
+// This does not help to find 128 random bits.
 std::uint32_t fingerprint(const Key& site_secret);
 
 }  // namespace dlcp::wire

@@ -11,24 +11,11 @@ namespace dlcp::core {
 namespace {
 
 constexpr unsigned kReportTimes = 2;
-constexpr std::size_t kAnswersMax = 4;  // a sender sends no more probes at a time
+constexpr std::size_t kAnswersMax = 4;  // to PROBEs that arrive together
 // A frame with less room left is closed, and the next frame begins with the stream that did not
 // fit.
 constexpr std::size_t kStreamRoomLeast =
     wire::kStreamReportBytes + wire::kMessageReportBytes + sizeof(std::uint64_t);
-
-// Of several PROBEs that arrived together, `ack` has answered one. The others get the same answer,
-// each on its own path, because some paths may be dead.
-std::size_t repeat_answer(wire::Ack& ack, std::span<const wire::PathIndex> paths,
-                          const wire::EndpointAddress& to, FrameWriter& frames,
-                          std::span<wire::TxPacket> out) {
-  for (auto& report : ack.paths)
-    report.ce_marks = 0;  // the sender adds them up
-  const std::size_t count = std::min(paths.size(), out.size());
-  for (std::size_t i = 0; i < count; ++i)
-    frames.emit(ack, paths[i], to, out[i]);
-  return count;
-}
 
 }  // namespace
 
@@ -71,6 +58,7 @@ void RecvAssociation::on_left(Time now, Duration keep) {
   if (!streams_.empty()) return;
   credits_.leave(grant_);
   ack_clock_.cancel();
+  answers_.clear();
   expires_at_ = payload_bytes_ == 0 ? now : now + keep;
 }
 
@@ -146,9 +134,12 @@ void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathInd
   reply_path_ = path;  // the reverse direction of the previous one may be broken
   probes_.on_frame(path);
   if (payload_bytes_ == 0) return;
-  if (answer_paths_.size() < kAnswersMax) answer_paths_.push_back(probes_.next(config_.paths));
-  // If PROBEs of several sizes arrive together, only the largest is answered.
-  if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
+  // PROBEs that arrive together get an answer each, because paths may be dead. If they are too
+  // many, the largest is among those that get one.
+  if (answers_.size() < std::min(kAnswersMax, config_.paths))
+    answers_.push_back({probe.echo, probe.bytes, probes_.next(config_.paths)});
+  else if (probe.bytes >= answers_.front().bytes)
+    answers_.front() = {probe.echo, probe.bytes, answers_.front().path};
   for (RecvStream* stream : streams_)
     if (stream->started()) note(*stream, 1);
   if (placing_) placing_->on_probe();
@@ -261,8 +252,8 @@ bool RecvAssociation::build_ack(Time now) {
   ack_.destination = open_.sender_token;
   ack_.window_packets = grant_.window;
   ack_.window_epoch = grant_.epoch;
-  ack_.answers_probe = probe_to_answer_.has_value();
-  ack_.probe_echo = probe_to_answer_ ? probe_to_answer_->echo : 0;
+  ack_.answers_probe = !answers_.empty();
+  ack_.probe_echo = answers_.empty() ? 0 : answers_.front().echo;
   ack_.duplicates = duplicates_;
   ack_.sent = wire::wire_time(now);
   const bool all_placed = !placing_ || placing_->report(now, ack_);
@@ -270,6 +261,19 @@ bool RecvAssociation::build_ack(Time now) {
   const bool all_streams = report_streams();
   std::erase_if(busy_, [](const RecvStream* stream) { return stream->is_idle(); });
   return all_paths && all_streams;
+}
+
+// The frame that was just sent, as an answer to the other PROBEs.
+std::size_t RecvAssociation::repeat_for_others(FrameWriter& frames, std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < answers_.size() && count < out.size(); ++i) {
+    for (auto& report : ack_.paths)
+      report.ce_marks = 0;  // the sender adds them up
+    ack_.probe_echo = answers_[i].echo;
+    frames.emit(ack_, answers_[i].path, open_.sender, out[count++]);
+  }
+  counters_.add(Counter::kAcksSent, count);
+  return count;
 }
 
 std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
@@ -282,21 +286,15 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
                                      ack_clock_.due() <= now, frames, out.subspan(count));
   }
   while (ack_clock_.due() <= now && count < out.size()) {
-    const wire::PathIndex path = probe_to_answer_ ? answer_paths_.front() : reply_path_;
+    const wire::PathIndex path = answers_.empty() ? reply_path_ : answers_.front().path;
     const bool complete = build_ack(now);
     if (!complete)  // only the last frame answers: then the sender knows everything, judges losses
       ack_.answers_probe = false;
     counters_.add(Counter::kAcksSent);
     if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);
-    if (complete && probe_to_answer_) {
-      const std::size_t more = repeat_answer(ack_, std::span(answer_paths_).subspan(1),
-                                             open_.sender, frames, out.subspan(count));
-      counters_.add(Counter::kAcksSent, more);
-      count += more;
-      probe_to_answer_.reset();
-      answer_paths_.clear();
-    }
+    count += repeat_for_others(frames, out.subspan(count));
+    if (complete) answers_.clear();
     if (ack_.asks_pong) {  // perhaps this path is dead
       reply_path_ = answer_path().next();
       if (complete) pings_.on_sent();

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -89,6 +88,7 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   void ping(Time now);
   bool report_paths(Time now);
   bool report_streams();
+  std::size_t repeat_for_others(FrameWriter& frames, std::span<wire::TxPacket> out);
   bool build_ack(Time now);  // false if the frame had no room for everything
 
   const Config& config_;
@@ -105,15 +105,14 @@ class RecvAssociation : public std::enable_shared_from_this<RecvAssociation> {
   std::vector<std::uint64_t> departed_;
   std::uint32_t next_report_ = 0;  // number of the first stream in the next frame
   Time expires_at_ = kNever;
-  std::optional<wire::Probe> probe_to_answer_;
-  AnswerTurns probes_;  // since the last data
+  std::vector<DueAnswer> answers_;  // to PROBEs since the last ACK
+  AnswerTurns probes_;              // since the last data
   AckClock ack_clock_;
   PingClock pings_;
   std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
   wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive
-  std::vector<wire::PathIndex> answer_paths_;  // one for each PROBE
   std::unique_ptr<RecvPlacing> placing_;
 };
 

@@ -296,15 +296,16 @@ bool SendAssociation::needs_unmarked() const {
 ProbeClock::Terms SendAssociation::probe_terms() const {
   // Frames may be lost although no data is in flight: SENT_ONCE, its answer, or the acknowledgement
   // of a message that only waits for the end of its permissions.
-  const bool awaits_end = streams_.any_busy([](const SendStream& stream) {
+  const auto awaits_end = [](const SendStream& stream) {
     return stream.queue().is_posted() &&
            (stream.lossy().awaits_answer() || stream.queue().awaits_end());
-  });
-  const bool held =
-      streams_.any_busy([](const SendStream& stream) { return stream.queue().is_held(); });
+  };
+  const auto is_held = [](const SendStream& stream) { return stream.queue().is_held(); };
+  const bool outstanding =
+      window_.in_flight() > 0 || streams_.has_next() || streams_.any_busy(awaits_end);
   return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms.shortest()),
-          .outstanding = window_.in_flight() > 0 || streams_.has_next() || awaits_end,
-          .held = held};
+          .outstanding = outstanding,
+          .held = !outstanding && streams_.any_busy(is_held)};
 }
 
 // Probes are scheduled while any stream waits for acknowledgements.

@@ -25,8 +25,8 @@ class ProbeClock {
     // Data is in flight and may be lost, or was lost and waits for retransmission: the next answer
     // is needed soon.
     bool outstanding = false;
-    // A message waits for a report that its receive is posted, with nothing in flight: two early
-    // probes find out whether that report was lost.
+    // A message waits for a report that its receive is posted, with nothing in flight: early probes
+    // find out whether that report was lost.
     bool held = false;
     // The longest pause while nothing is outstanding and the peer answers.
     Duration seldom = std::chrono::seconds(1);

@@ -29,7 +29,7 @@ class Prober {
   bool on_timeout(Time now, const ProbeClock::Terms& terms, bool owes_progress);
   // Data has been acknowledged.
   void on_progress();
-  // The send time of the probe that `echo` answers, and the path that carried probe and answer.
+  // The send time of the probe that `echo` answers, and the path that carried the probe.
   struct Answer {
     Time asked_at;
     wire::PathIndex path = 0;

@@ -183,12 +183,6 @@ bool RecvPlacing::report(Time now, wire::Ack& ack) {
   return true;
 }
 
-void RecvPlacing::on_probe() {
-  sent_.clear();
-  for (const Slot& slot : slots_)
-    if (slot.told && !slot.used) sent_.push_back(slot.permit);
-}
-
 std::size_t RecvPlacing::poll_transmit(const Recipient& to, const AnswerPath& on, bool with_ack,
                                        FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
@@ -213,6 +207,11 @@ std::size_t RecvPlacing::poll_transmit(const Recipient& to, const AnswerPath& on
     }
     return permits.begin() + static_cast<std::ptrdiff_t>(permits.size() - left.size());
   };
+  if (with_ack && std::exchange(is_asked_, false)) {
+    sent_.clear();
+    for (const Slot& slot : slots_)
+      if (slot.told && !slot.used) sent_.push_back(slot.permit);
+  }
   if (with_ack) {
     send(sent_, on.next());
     sent_.clear();

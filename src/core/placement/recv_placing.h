@@ -70,8 +70,7 @@ class RecvPlacing {
   void note(const wire::PlacedRun& run);
   // Adds the newest packet of each path that has changed to the ACK. False if some had no room.
   bool report(Time now, wire::Ack& ack);
-  // The sender asks: it has perhaps lost PERMITS.
-  void on_probe();
+  void on_probe() { is_asked_ = true; }  // the sender has perhaps lost PERMITS
   // Sends LINK and PERMITS. Permits are repeated with the next ACK on another path, because the
   // frame may be lost.
   std::size_t poll_transmit(const Recipient& to, const AnswerPath& on, bool with_ack,
@@ -112,7 +111,8 @@ class RecvPlacing {
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> free_;
   std::vector<wire::Permit> granted_;  // to send
-  std::vector<wire::Permit> sent_;     // once
+  std::vector<wire::Permit> sent_;     // to be repeated with the next ACK
+  bool is_asked_ = false;              // all that are not used are repeated with it
   std::vector<Newest> newest_;         // by path
 };
 

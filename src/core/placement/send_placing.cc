@@ -141,11 +141,11 @@ wire::Link SendPlacing::take_link(Time now, std::uint64_t destination) {
 // ---- permissions ----
 
 void SendPlacing::on_permit(const wire::Permit& permit, std::uint64_t message) {
-  update_paths();
   if (permit.slot >= permissions_.size()) permissions_.resize(permit.slot + std::size_t{1});
   Permission& known = permissions_[permit.slot];
   const auto newer = static_cast<std::int8_t>(permit.generation - known.permit.generation);
-  if (known.given && newer <= 0) return;  // an old frame
+  if (known.given && newer <= 0) return;  // an old frame, or a repeated one
+  update_paths();
   if (known.given) slots_.erase(key_of(known.permit.stream, known.message, known.permit.segment));
   known = {.given = true, .message = message, .permit = permit};
   slots_[key_of(permit.stream, message, permit.segment)] = permit.slot;

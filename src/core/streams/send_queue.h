@@ -35,7 +35,7 @@ class SendQueue {
   std::optional<ChunkRef> next();
   bool has_lost() const { return lost_total_ > 0; }
   bool has_next() const { return has_lost() || new_allowed(); }
-  bool is_held() const;  // the next message waits for its receive, with nothing sent of it
+  bool is_held() const;  // the next message is long and waits for its receive
   // The class of a chunk that next() returned, by its payload and layer.
   TrafficClass class_of(ChunkRef chunk) const;
   // How many new chunks of an exact, uncompressed message can be sent in order from `chunk` on,

@@ -16,8 +16,8 @@ namespace {
 constexpr int kBlocksPerStep = 4;      // reduced before the network is served again
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may complete out of order
 constexpr Duration kDrainsFor = 5s;    // enough for a live peer
-// After all messages of this rank have arrived. What the others sent until then arrives within this
-// time, even if it is sent again.
+// After all messages of this rank have arrived. What the others sent until then usually arrives
+// within this time, even if it is sent again.
 constexpr Duration kCrossesFor = 1s;
 
 }  // namespace
@@ -241,11 +241,12 @@ void Group::release_memory(const Memory& registered) {
 }
 
 void Group::drain() {
-  const Time begun = steady_now();
   constexpr timespec kPause{0, 50'000};
-  while (!exchange_->idle() && !failed_ &&
-         steady_now() - begun < (exchange_->delivered() ? kCrossesFor : kDrainsFor)) {
+  bool delivered = false;
+  Time end = steady_now() + kDrainsFor;
+  while (!exchange_->idle() && !failed_ && steady_now() < end) {
     drive();
+    if (exchange_->delivered() && !std::exchange(delivered, true)) end = steady_now() + kCrossesFor;
     nanosleep(&kPause, nullptr);
   }
 }
@@ -260,16 +261,15 @@ bool Group::close() {
     leaves_ = true;
     exchange_->leave();
     drain();
-    if (!exchange_->delivered()) {
+    if (exchange_->delivered()) {
+      for (const Line& line : lines_)
+        if (!line.posted.empty()) line.link.engine->forgo_receives(*line.link.connection);
+    } else {
       give_up({ErrorCode::kRemote,
                "the communicator was closed, but some ranks had not received its last results",
                "either they stopped, or the network is too slow"});
       aborted = true;
     }
-  }
-  if (!aborted) {
-    for (const Line& line : lines_)
-      if (!line.posted.empty()) line.link.engine->forgo_receives(*line.link.connection);
   }
   closed_ = true;
   count_callers(-static_cast<int>(calls_.size()));

@@ -58,8 +58,8 @@ struct Permit {
   friend bool operator==(const Permit&, const Permit&) = default;
 };
 
-// Receiver -> sender, when receives are posted, and again with the next ACK. Until a frame arrives,
-// the data travels in ordinary packets.
+// Receiver -> sender, when receives are posted, and again with the next ACK and with answers to
+// PROBE. Until a frame arrives, the data travels in ordinary packets.
 struct Permits {
   static constexpr FrameType kType = FrameType::kPermits;
   std::uint64_t destination = 0;  // the sender's token of the association

@@ -89,6 +89,7 @@ Status MemoryRegions::add(std::span<std::byte> memory) {
   forget_past_gpu(memory);
   Region* const region = find_or_make(memory, Kind::kHost);
   if (region == nullptr) {
+    ++regions_[range_of(memory)].users;  // as for every failed add()
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("{} bytes at {} are registered as GPU memory already", memory.size(),
                              static_cast<const void*>(memory.data())),
