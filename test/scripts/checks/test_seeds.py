@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # children inherit it if it is ignored, as under nohup
 SEEDS = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "seeds"
 # Replaces the test program: records its seeds, and fails as Catch2 does at the seed in the file "bad".
 PROGRAM = """#!/bin/bash

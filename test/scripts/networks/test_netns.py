@@ -16,6 +16,9 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+# Children inherit what this process ignores, as under nohup; rig leaves ignored signals alone.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 import rig  # noqa: E402
 
 NETNS = rig.NETNS
@@ -145,6 +148,7 @@ class Netns(unittest.TestCase):
         return re.findall(rf"{PREFIX}\w+", names)
 
     def test_a_network_that_cannot_be_built_or_is_interrupted_is_removed(self):
+        self.addCleanup(rig.netns, "down", PREFIX)
         done = subprocess.run([NETNS, "up", PREFIX, "2", "mtu=abc"], capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(self.left(), [])
