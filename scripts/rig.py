@@ -18,15 +18,19 @@ GUEST = ROOT / "test" / "rig" / "guest"
 BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers", "path_relay")
 
 
+class Ended(SystemExit, KeyboardInterrupt):
+    """A signal ends the program. unittest takes any other SystemExit for an error of one test, and goes on."""
+
+
 def end_cleanly(number, _):
-    """Ends the program as Ctrl-C does: networks, kernel settings and child processes are removed."""
+    """Ends the program after networks, kernel settings and child processes are removed."""
     signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
+    raise Ended(128 + number)
 
 
-signal.signal(signal.SIGTERM, end_cleanly)
-if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
-    signal.signal(signal.SIGHUP, end_cleanly)
+for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(ending) != signal.SIG_IGN:  # nohup ignores SIGHUP
+        signal.signal(ending, end_cleanly)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +81,21 @@ def output_file(text):
     return path
 
 
+def run_netns(*arguments):
+    """Runs scripts/netns, always to its end and out of Ctrl-C's reach: what it builds is then complete or removed."""
+    process = subprocess.Popen([NETNS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        output, errors = process.communicate()
+    except BaseException:
+        process.communicate()
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
 def permitted():
     """None if networks of namespaces can be built here, else the reason."""
-    done = subprocess.run([NETNS, "check"], capture_output=True, text=True, check=False)
+    done = run_netns("check")
     if done.returncode == 0:
         return None
     return done.stderr.strip().splitlines()[-1].removeprefix("netns: ").split(". Run:")[0]
@@ -136,7 +152,7 @@ class Unavailable(RuntimeError, unittest.SkipTest):
 
 def netns(*arguments):
     """The output of scripts/netns."""
-    done = subprocess.run([NETNS, *arguments], capture_output=True, text=True, check=False)
+    done = run_netns(*arguments)
     if done.returncode == 0:
         return done.stdout
     # In CI nothing may be missing.

@@ -177,6 +177,23 @@ class Netns(unittest.TestCase):
             process.communicate(timeout=60)
             self.assertEqual((process.returncode, self.left()), (128 + number, []))
 
+    def test_a_signal_waits_for_the_end_of_netns_and_ends_all_tests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stub, up = pathlib.Path(folder, "netns"), pathlib.Path(folder, "up")
+            stub.write_text(f"#!/bin/sh\ntouch {up}; sleep 1; rm {up}")
+            stub.chmod(0o755)
+            code = ("class Tests(rig.unittest.TestCase):\n    def test_1(self): rig.permitted()\n"
+                    "    def test_2(self): print('not ended')\nrig.unittest.main(argv=['tests'])")
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                process = subprocess.Popen(
+                    [sys.executable, "-c", f"import sys; sys.path.insert(0, sys.argv[1]); import rig; rig.NETNS = sys.argv[2]\n{code}",
+                     NETNS.parent, stub], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+                while not up.exists():
+                    time.sleep(0.01)
+                os.killpg(process.pid, number)
+                output, _ = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, output, up.exists()), (128 + number, "", False))
+
     def test_wrong_words_are_usage_errors_and_leave_nothing(self):
         for arguments in ((), ("up", PREFIX), ("fly", PREFIX), ("up", PREFIX, "2", "topo=ring"), ("up", PREFIX, "x"), ("set", PREFIX, "x=1"),
                           ("set", PREFIX, "loss=1", "dscploss=10"), ("set", PREFIX, "dscploss=10:1")):
