@@ -78,13 +78,15 @@ class Setup(unittest.TestCase):
         self.assertNotIn("jq", required)
 
     def test_an_old_cmake_is_named_instead_of_an_error_of_the_presets(self):
-        for version, expected in (("3.22.1", 4), ("3.25.0", 0), ("4.0.3", 0)):
-            machine = self.machine(0, DEBIAN)
+        # The optional package is missing, and is in the archive (jq) or not.
+        for version, package, expected in (("3.22.1", "jq", 4), ("3.22.1", "other", 4), ("3.25.0", "jq", 0), ("4.0.3", "other", 0)):
+            machine = self.machine(1, DEBIAN)
             machine.command("cmake", f"echo cmake version {version}")
             setup = SETUP.read_text()
             needs = setup.index("cat <<'END'\n") + len("cat <<'END'\n")
             only = machine.bin / "setup"
-            only.write_text(setup[:needs] + "build required cmd=cmake cmake\n" + setup[setup.index("END\n}"):])
+            two = f"build optional cmd=nothing {package}\nbuild required cmd=cmake cmake\n"
+            only.write_text(setup[:needs] + two + setup[setup.index("END\n}"):])
             done = subprocess.run([shutil.which("bash"), only, "build"], env={"PATH": str(machine.bin)}, check=False,
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, expected, done.stderr)
