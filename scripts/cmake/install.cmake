@@ -17,7 +17,11 @@ install(FILES scripts/wireshark/dlcp.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/nc
 install(PROGRAMS scripts/profile-loss DESTINATION ${CMAKE_INSTALL_DATADIR}/nccl-dlcp)
 install(FILES scripts/profile_loss_example.py DESTINATION ${CMAKE_INSTALL_DATADIR}/nccl-dlcp)
 # The licences of the libraries whose code is compiled into plugin and tools require that their authors are named.
-foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp liblemon libkainjow-mustache)
+set(libraries libfmt nlohmann-json3)
+if(NOT DLCP_PLUGIN_ONLY)
+  list(APPEND libraries libcli11 libyaml-cpp liblemon libkainjow-mustache)
+endif()
+foreach(library ${libraries})
   if(EXISTS /usr/share/doc/${library}-dev/copyright)
     install(FILES /usr/share/doc/${library}-dev/copyright DESTINATION ${documents}/licences RENAME ${library})
   else()
