@@ -263,14 +263,14 @@ bool RecvAssociation::build_ack(Time now) {
   return all_paths && all_streams;
 }
 
-// The frame that was just sent, as an answer to the other PROBEs.
+// Sends the frame that has just answered the first PROBE also as the answer to the others.
 std::size_t RecvAssociation::repeat_for_others(FrameWriter& frames, std::span<wire::TxPacket> out) {
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < answers_.size() && count < out.size(); ++i) {
-    for (auto& report : ack_.paths)
-      report.ce_marks = 0;  // the sender adds them up
-    ack_.probe_echo = answers_[i].echo;
-    frames.emit(ack_, answers_[i].path, open_.sender, out[count++]);
+  for (auto& report : ack_.paths)
+    report.ce_marks = 0;  // the sender adds them up
+  const std::size_t count = std::min(answers_.size() - 1, out.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    ack_.probe_echo = answers_[i + 1].echo;
+    frames.emit(ack_, answers_[i + 1].path, open_.sender, out[i]);
   }
   counters_.add(Counter::kAcksSent, count);
   return count;
@@ -288,12 +288,12 @@ std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
   while (ack_clock_.due() <= now && count < out.size()) {
     const wire::PathIndex path = answers_.empty() ? reply_path_ : answers_.front().path;
     const bool complete = build_ack(now);
-    if (!complete)  // only the last frame answers: then the sender knows everything, judges losses
+    if (!complete)  // only the last frame answers: the sender then knows all and judges losses
       ack_.answers_probe = false;
     counters_.add(Counter::kAcksSent);
     if (ack_.asks_pong) counters_.add(Counter::kPingsSent);
     frames.emit(ack_, path, open_.sender, out[count++]);
-    count += repeat_for_others(frames, out.subspan(count));
+    if (!answers_.empty()) count += repeat_for_others(frames, out.subspan(count));
     if (complete) answers_.clear();
     if (ack_.asks_pong) {  // perhaps this path is dead
       reply_path_ = answer_path().next();

@@ -207,12 +207,12 @@ std::size_t RecvPlacing::poll_transmit(const Recipient& to, const AnswerPath& on
     }
     return permits.begin() + static_cast<std::ptrdiff_t>(permits.size() - left.size());
   };
-  if (with_ack && std::exchange(is_asked_, false)) {
-    sent_.clear();
-    for (const Slot& slot : slots_)
-      if (slot.told && !slot.used) sent_.push_back(slot.permit);
-  }
   if (with_ack) {
+    if (std::exchange(is_asked_, false)) {
+      sent_.clear();
+      for (const Slot& slot : slots_)
+        if (slot.told && !slot.used) sent_.push_back(slot.permit);
+    }
     send(sent_, on.next());
     sent_.clear();
   }
